@@ -1,0 +1,40 @@
+# Everything starts from here: each target first sees to it that .venv is complete (tools/setup.sh).
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# Paths stay relative, so that a checkout in a folder with spaces in its name works.
+BIN := .venv/bin
+# Each test worker may start a Spark of its own: about 1.5 GB of memory each.
+TEST_WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(TEST_WORKERS)
+
+.PHONY: help setup venv demo test test-full lint types clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: ## make or update .venv (the targets below do this by themselves)
+	@tools/setup.sh
+
+venv: setup
+
+demo: setup ## run the mobility fraud example on a million calls and show what it found
+	@tools/demo.sh
+
+test: lint types ## lint, types, and the tests but the slow ones
+	@$(PYTEST) -m "not slow"
+
+test-full: lint types ## the same with the slow random and fault tests
+	@$(PYTEST)
+
+lint: setup ## ruff: rules and formatting (to apply both: .venv/bin/ruff check --fix . && .venv/bin/ruff format .)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: setup ## mypy --strict
+	@$(BIN)/mypy
+
+clean: ## remove .venv and everything that was built or cached
+	@rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
+	@find src tests examples benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
