@@ -1,0 +1,108 @@
+"""Anabranch: ordered stream programs, run in parallel with exactly the same tuples in exactly the same order."""
+
+from anabranch.api.aggregates import (
+    any_,
+    arg_max,
+    collect,
+    count,
+    count_distinct,
+    first,
+    last,
+    max_,
+    mean,
+    min_,
+    std,
+    sum_,
+    window_end,
+    window_start,
+)
+from anabranch.api.app import App, app
+from anabranch.api.base import Sink
+from anabranch.api.connectors import (
+    beacon,
+    from_items,
+    generate,
+    read_csv,
+    read_jsonl,
+    read_lines,
+    read_parquet,
+    read_tcp,
+)
+from anabranch.api.draft import DeadLetter
+from anabranch.api.hints import declare, ranges
+from anabranch.api.shape import barrier, merge_by
+from anabranch.api.stream import Outputs, Stream
+from anabranch.api.transforms import connect
+from anabranch.api.windows import WindowedStream, punctuated, sliding, tumbling
+from anabranch.engines.base import Metrics, Result
+from anabranch.errors import (
+    AnabranchError,
+    BuildError,
+    Location,
+    OperatorError,
+    RunError,
+    SinkError,
+    SourceError,
+    UsageError,
+)
+from anabranch.graph.model import Program
+from anabranch.operators.emissions import To, to
+from anabranch.operators.windows import Window
+from anabranch.run import run
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AnabranchError",
+    "App",
+    "BuildError",
+    "DeadLetter",
+    "Location",
+    "Metrics",
+    "OperatorError",
+    "Outputs",
+    "Program",
+    "Result",
+    "RunError",
+    "Sink",
+    "SinkError",
+    "SourceError",
+    "Stream",
+    "To",
+    "UsageError",
+    "Window",
+    "WindowedStream",
+    "any_",
+    "app",
+    "arg_max",
+    "barrier",
+    "beacon",
+    "collect",
+    "connect",
+    "count",
+    "count_distinct",
+    "declare",
+    "first",
+    "from_items",
+    "generate",
+    "last",
+    "max_",
+    "mean",
+    "merge_by",
+    "min_",
+    "punctuated",
+    "ranges",
+    "read_csv",
+    "read_jsonl",
+    "read_lines",
+    "read_parquet",
+    "read_tcp",
+    "run",
+    "sliding",
+    "std",
+    "sum_",
+    "to",
+    "tumbling",
+    "window_end",
+    "window_start",
+]

@@ -1,0 +1,122 @@
+"""In which order tuples are drawn from several sources (design, section 2, "several sources")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from anabranch.graph.model import Operator
+from anabranch.graph.values import key_reader, order_reader
+from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreadable
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A source that raised: nothing more can be drawn from it."""
+
+    cause: Exception
+
+
+Drawn = tuple[Operator, Any]  # a tuple, an Unreadable, a Failed, or FINAL when the source has ended
+
+
+class _Reader:
+    """One partition of a source, with a look at its head."""
+
+    def __init__(self, operator: Operator, partition: Partition) -> None:
+        definition = cast(SourceDefinition, operator.definition)
+        self.operator = operator
+        self.name = partition.name
+        self._partition = partition
+        self._items: Iterator[Any] | None = None
+        self._head: list[Any] = []
+        self._has_failed = False
+        order_by = definition.order_by
+        self._order = order_reader(operator.outputs[0].schema, [order_by]) if order_by else None
+
+    def take(self) -> Any:
+        return self._head.pop() if self._head else self._read()
+
+    def place(self) -> tuple[int, Any]:
+        """Where the head belongs; what has no place of its own (an end, a bad row) goes at once."""
+        if not self._head:
+            self._head.append(self._read())
+        head = self._head[0]
+        if head is FINAL or isinstance(head, Unreadable | Failed):
+            return (0, ())
+        assert self._order is not None
+        return (1, self._order(head))
+
+    def _read(self) -> Any:
+        if self._has_failed:
+            return FINAL
+        try:
+            if self._items is None:
+                self._items = iter(self._partition)
+            return next(self._items, FINAL)
+        except Exception as cause:
+            self._has_failed = True
+            return Failed(cause)
+
+
+def draw(sources: Sequence[Operator]) -> Iterator[Drawn]:
+    """All items of all sources, each with the source it comes from."""
+    readers = []
+    for operator in sources:
+        definition = cast(SourceDefinition, operator.definition)
+        readers += [_Reader(operator, partition) for partition in definition.partitions(operator)]
+    is_ordered = len(readers) > 1 and all(
+        cast(SourceDefinition, operator.definition).order_by is not None for operator in sources
+    )
+    open_partitions = {operator.id: 0 for operator in sources}
+    for reader in readers:
+        open_partitions[reader.operator.id] += 1
+    guards = {operator.id: PartitionGuard(operator) for operator in sources}
+    for reader in _by_order(readers) if is_ordered else _alternately(readers):
+        item = reader.take()
+        if item is FINAL:
+            readers.remove(reader)
+            open_partitions[reader.operator.id] -= 1
+            if open_partitions[reader.operator.id] == 0:
+                yield reader.operator, FINAL
+            continue
+        guards[reader.operator.id].check(item, reader.name)
+        yield reader.operator, item
+
+
+def _by_order(readers: list[_Reader]) -> Iterator[_Reader]:
+    """The reader with the smallest head; `min` keeps the first declared of equals."""
+    while readers:
+        yield min(readers, key=_Reader.place)
+
+
+def _alternately(readers: list[_Reader]) -> Iterator[_Reader]:
+    """One after the other, in order of declaration; who has ended is passed over."""
+    while readers:
+        yield from list(readers)
+
+
+class PartitionGuard:
+    """Holds a source to the claim of `partition_by`: a value of the key occurs in one partition only."""
+
+    def __init__(self, operator: Operator) -> None:
+        definition = cast(SourceDefinition, operator.definition)
+        self._names = definition.partition_by
+        self._key_of = key_reader(operator.outputs[0].schema, self._names) if self._names else None
+        self._owner: dict[Any, str] = {}
+
+    def check(self, item: Any, partition: str) -> None:
+        if self._key_of is None or isinstance(item, Unreadable | Failed):
+            return
+        key = self._key_of(item)
+        owner = self._owner.setdefault(key, partition)
+        if owner != partition:
+            raise PartitionViolation(", ".join(self._names), key, owner, partition)
+
+
+class PartitionViolation(Exception):
+    """A key value in two partitions; engines report it as the source's error."""
+
+    def __init__(self, names: str, key: Any, one: str, other: str) -> None:
+        super().__init__(f"partition_by={names!r} is not true: {key!r} occurs in {one} and in {other}")

@@ -1,0 +1,53 @@
+"""From an exception in user code to the error a user reads."""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from anabranch.errors import Location, OperatorError, RunError, SourceError
+from anabranch.graph.model import Operator
+from anabranch.operators.base import Unreadable
+
+_NOT_THE_USERS = (
+    str(Path(__file__).resolve().parent.parent),
+    sysconfig.get_path("stdlib"),
+    sysconfig.get_path("purelib"),
+    sysconfig.get_path("platlib"),
+    "<frozen",
+)
+
+
+def operator_error(operator: Operator, cause: Exception, item: Any, during: str) -> RunError:
+    """The error for a failure in `operator` while it worked on `item`."""
+    if isinstance(cause, RunError):
+        return cause
+    raised_at = user_line(cause.__traceback__)
+    error = OperatorError(
+        operator.id, location=operator.location, cause=cause, item=item, during=during, raised_at=raised_at
+    )
+    error.__cause__ = cause
+    return error
+
+
+def unreadable_error(operator: Operator, item: Unreadable) -> SourceError:
+    return SourceError(
+        f"source '{operator.id}' cannot be read: {item.message}",
+        where=item.where,
+        raw=item.raw,
+        location=operator.location,
+        hint='on_error="skip" passes over such rows and counts them',
+    )
+
+
+def user_line(trace: TracebackType | None) -> Location | None:
+    """The innermost line of a traceback that is the user's own."""
+    found = None
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith(_NOT_THE_USERS):
+            found = Location(file, trace.tb_lineno)
+        trace = trace.tb_next
+    return found

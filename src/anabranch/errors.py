@@ -1,0 +1,162 @@
+"""Every error a user can meet: what happened, where in their program, why, and what to do."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    """A place in the user's program."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{_shorten(self.file)}:{self.line}"
+
+    @property
+    def code(self) -> str:
+        """The text of the line, or an empty string where the source cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+
+def _shorten(file: str) -> str:
+    """A path relative to the current folder where that is shorter to read."""
+    try:
+        return str(Path(file).relative_to(Path.cwd()))
+    except ValueError:
+        return file
+
+
+def shortened(text: str, limit: int = 300) -> str:
+    """Text for a message: data can be megabytes, a message should not be."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+
+
+class AnabranchError(Exception):
+    """Base of all errors of this package; its text is made for people."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        location: Location | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.location = location
+        self.hint = hint
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.location is not None:
+            code = self.location.code
+            lines.append(f"  at {self.location}" + (f"   {code}" if code else ""))
+        lines += self.details()
+        if self.hint:
+            lines.append(f"  try: {self.hint}")
+        return "\n".join(lines)
+
+    def details(self) -> list[str]:
+        """More lines for a subclass to say, between the place and the hint."""
+        return []
+
+
+class BuildError(AnabranchError):
+    """The program cannot be built as it is written."""
+
+
+class UsageError(AnabranchError):
+    """A command or a call was given something it cannot use."""
+
+
+class RunError(AnabranchError):
+    """The program was built, but its run had to stop.
+
+    `result` holds what the run had produced up to that point (`result.items(name)` works as usual).
+    """
+
+    result: object = None
+
+
+class OperatorError(RunError):
+    """A user's operator failed on a tuple."""
+
+    def __init__(
+        self,
+        operator: str,
+        *,
+        location: Location | None,
+        cause: BaseException,
+        item: object = None,
+        during: str = "process",
+        raised_at: Location | None = None,
+    ) -> None:
+        self.operator = operator
+        self.item = item
+        self.cause = cause
+        self.during = during
+        self.raised_at = raised_at
+        what = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+        when = "" if during == "process" else f" in its {during}"
+        super().__init__(f"operator '{operator}' failed{when}: {what}", location=location)
+
+    def details(self) -> list[str]:
+        lines = []
+        if self.raised_at is not None and self.raised_at != self.location:
+            code = self.raised_at.code
+            lines.append(f"  raised at {self.raised_at}" + (f"   {code}" if code else ""))
+        if self.item is not None:
+            lines.append(f"  on {shortened(repr(self.item))}")
+        return lines
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors travel between processes; keyword-only arguments need saying how."""
+        return (
+            _rebuild_operator_error,
+            (self.operator, self.location, self.cause, self.item, self.during, self.raised_at),
+        )
+
+
+def _rebuild_operator_error(
+    operator: str,
+    location: Location | None,
+    cause: BaseException,
+    item: object,
+    during: str,
+    raised_at: Location | None,
+) -> OperatorError:
+    return OperatorError(operator, location=location, cause=cause, item=item, during=during, raised_at=raised_at)
+
+
+class SourceError(RunError):
+    """A source could not be read; `where` names the file and line of the data."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        raw: str | None = None,
+        location: Location | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, location=location, hint=hint)
+        self.where = where
+        self.raw = raw
+
+    def details(self) -> list[str]:
+        lines = []
+        if self.where is not None:
+            lines.append(f"  in {self.where}")
+        if self.raw is not None:
+            lines.append(f"  reads {shortened(repr(self.raw))}")
+        return lines
+
+
+class SinkError(RunError):
+    """A sink could not be written."""

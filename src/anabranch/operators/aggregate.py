@@ -1,0 +1,246 @@
+"""`window(...).aggregate(...)`: one output per window, or per group of a window, when it closes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from anabranch.graph.model import Operator, Record
+from anabranch.graph.properties import PunctuationIn, PunctuationOut
+from anabranch.graph.values import is_same_key, key_reader
+from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge
+from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, OperatorDefinition
+from anabranch.operators.windows import Axis, Window
+
+Column = Aggregate | UserAggregate | WindowEdge
+
+
+@dataclass(frozen=True)
+class WindowAggregate(OperatorDefinition):
+    """`columns` gives every attribute of the output, in order."""
+
+    record: ClassVar = Record(kind="aggregate", state="key", selectivity="1:[0,inf)", forwards="any")
+    window: Window
+    columns: tuple[tuple[str, Column], ...]
+    key_names: tuple[str, ...] = ()
+    group_by: tuple[str, ...] = ()
+    late: str | None = None  # the output for tuples whose windows have all closed
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.key_names
+
+    @property
+    def punctuation_in(self) -> PunctuationIn:
+        is_punctuated = self.window.shape == "punctuated"
+        return PunctuationIn.EXPECTING if is_punctuated else PunctuationIn.OBLIVIOUS
+
+    @property
+    def punctuation_out(self) -> PunctuationOut:
+        """Windows cut the stream anew, so other punctuations mean nothing behind them."""
+        is_punctuated = self.window.shape == "punctuated"
+        return PunctuationOut.PRESERVES if is_punctuated else PunctuationOut.REMOVES
+
+    def meaning(self, operator: Operator) -> Meaning:
+        if self.window.shape == "punctuated":
+            return _PunctuatedWindows(operator, self)
+        if self.window.is_by_time:
+            return _TimeWindows(operator, self)
+        if self.window.shape == "tumbling":
+            return _TumblingCountWindows(operator, self)
+        return _SlidingCountWindows(operator, self)
+
+
+class _Contents:
+    """What one window holds: accumulators by group, groups in order of first arrival."""
+
+    def __init__(self, definition: WindowAggregate, operator: Operator) -> None:
+        self.definition = definition
+        self.schema = operator.inputs[0].schema
+        self.groups: dict[Any, list[Accumulator | None]] = {}
+        self.sample: Any = None
+
+    def add(self, item: Any, group: Any) -> None:
+        self.sample = item
+        if group not in self.groups:
+            self.groups[group] = [self._accumulator(column) for _, column in self.definition.columns]
+        for accumulator in self.groups[group]:
+            if accumulator is not None:
+                accumulator.add(item)
+
+    def _accumulator(self, column: Column) -> Accumulator | None:
+        match column:
+            case Aggregate():
+                return column.accumulator(self.schema)
+            case UserAggregate():
+                return column.factory()
+            case WindowEdge():
+                return None
+
+    def results(self, make: Callable[[list[Any]], Any], edges: dict[str, Any]) -> Iterator[Any]:
+        for accumulators in self.groups.values():
+            values = []
+            for (_, column), accumulator in zip(self.definition.columns, accumulators, strict=True):
+                if isinstance(column, WindowEdge):
+                    values.append(edges[column.edge])
+                else:
+                    assert accumulator is not None
+                    values.append(accumulator.result())
+            yield make(values)
+
+
+class _Windows(Meaning):
+    """What all kinds of windows share."""
+
+    def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
+        super().__init__(operator)
+        self.definition = definition
+        schema = operator.inputs[0].schema
+        self.key_of = key_reader(schema, definition.key_names)
+        self.group_of = key_reader(schema, definition.group_by)
+        self.make = operator.outputs[0].schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
+
+    def new_window(self) -> _Contents:
+        return _Contents(self.definition, self.operator)
+
+    def close(self, window: _Contents, edges: dict[str, Any] | None = None) -> Iterator[Emission]:
+        for item in window.results(self.make, edges or {}):
+            yield 0, item
+
+    def punctuation(self, port: int) -> Emissions:
+        return ()
+
+
+class _TumblingCountWindows(_Windows):
+    """Closes a key's window with its n-th tuple."""
+
+    def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
+        super().__init__(operator, definition)
+        # A key is removed when its window closes, so the order of keys is that of the open windows' first tuples.
+        self.open: dict[Any, tuple[_Contents, int]] = {}
+
+    def process(self, port: int, item: Any) -> Emissions:
+        key = self.key_of(item)
+        window, count = self.open.get(key) or (self.new_window(), 0)
+        window.add(item, self.group_of(item))
+        self.open[key] = window, count + 1
+        if count + 1 == self.definition.window.length:
+            del self.open[key]
+            yield from self.close(window)
+
+    def finish(self) -> Emissions:
+        for window, _ in self.open.values():
+            yield partial(self.close, window)
+
+
+class _SlidingCountWindows(_Windows):
+    """Every `slide` tuples of a key, over the last `count` of them."""
+
+    def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
+        super().__init__(operator, definition)
+        self.arrivals = 0
+        self.recent: dict[Any, deque[tuple[int, Any]]] = {}  # (number of arrival, tuple)
+        self.since_last: dict[Any, int] = {}
+
+    def process(self, port: int, item: Any) -> Emissions:
+        key = self.key_of(item)
+        window = self.definition.window
+        recent = self.recent.setdefault(key, deque(maxlen=int(window.length)))
+        recent.append((self.arrivals, item))
+        self.arrivals += 1
+        self.since_last[key] = self.since_last.get(key, 0) + 1
+        if self.since_last[key] == window.slide:
+            self.since_last[key] = 0
+            yield from self._emit(recent)
+
+    def _emit(self, recent: deque[tuple[int, Any]]) -> Iterator[Emission]:
+        contents = self.new_window()
+        for _, item in recent:
+            contents.add(item, self.group_of(item))
+        yield from self.close(contents)
+
+    def finish(self) -> Emissions:
+        """A window is still open where tuples came after the last emission."""
+        unfinished = [self.recent[key] for key, count in self.since_last.items() if count]
+        for recent in sorted(unfinished, key=lambda recent: recent[0][0]):
+            yield partial(self._emit, recent)
+
+
+class _TimeWindows(_Windows):
+    """Windows by event time or delta, closed by the stream's clock or by the key's own."""
+
+    def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
+        super().__init__(operator, definition)
+        self.axis = Axis(definition.window, operator.inputs[0].schema)
+        self.has_key_clock = definition.window.clock == "key"
+        self.reached: dict[Any, int] = {}  # clock -> last boundary its time has reached
+        self.open: dict[int, dict[Any, _Contents]] = {}  # end -> key -> window; keys by first arrival
+        self.late_port = operator.output(definition.late) if definition.late is not None else None
+
+    def process(self, port: int, item: Any) -> Emissions:
+        time = self.axis.time(item)
+        key = self.key_of(item)
+        clock = ("key", key) if self.has_key_clock else ("stream",)
+        boundary = self.axis.boundary(time)
+        if boundary > self.reached.get(clock, boundary - 1):
+            self.reached[clock] = boundary
+            yield from self._close_due(boundary, key)
+        reached = self.reached[clock]
+        windows = self.axis.windows(time)
+        if windows and windows[-1] <= reached:
+            yield from self._late(item)
+        for end in windows:
+            if end > reached:
+                window = self.open.setdefault(end, {}).setdefault(key, self.new_window())
+                window.add(item, self.group_of(item))
+
+    def _close_due(self, boundary: int, current_key: Any) -> Emissions:
+        """Close windows in order of their end, within it in order of their first arrival."""
+        for end in sorted(self.open):
+            if end > boundary:
+                return
+            for key in list(self.open[end]):
+                if not self.has_key_clock or is_same_key(key, current_key):
+                    yield partial(self._close_window, end, self.open[end].pop(key))
+            if not self.open[end]:
+                del self.open[end]
+
+    def _close_window(self, end: int, window: _Contents) -> Iterator[Emission]:
+        like = window.sample[self.axis.position]
+        edges = {"start": self.axis.start_of(end, like), "end": self.axis.end_of(end, like)}
+        yield from self.close(window, edges)
+
+    def _late(self, item: Any) -> Iterator[Emission]:
+        if self.late_port is None:
+            self.late += 1
+        else:
+            yield self.late_port, item
+
+    def finish(self) -> Emissions:
+        for end in sorted(self.open):
+            for window in self.open[end].values():
+                yield partial(self._close_window, end, window)
+
+
+class _PunctuatedWindows(_Windows):
+    """A punctuation closes the windows of all keys."""
+
+    def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
+        super().__init__(operator, definition)
+        self.open: dict[Any, _Contents] = {}
+
+    def process(self, port: int, item: Any) -> Emissions:
+        self.open.setdefault(self.key_of(item), self.new_window()).add(item, self.group_of(item))
+        return ()
+
+    def punctuation(self, port: int) -> Emissions:
+        yield from self.finish()
+        yield 0, PUNCTUATION
+
+    def finish(self) -> Emissions:
+        windows, self.open = self.open, {}
+        for window in windows.values():
+            yield partial(self.close, window)

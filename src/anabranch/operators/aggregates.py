@@ -1,0 +1,287 @@
+"""The aggregate functions of a window: what each gives, and its exact sequential meaning.
+
+Values are added in order of arrival, so a float sum has one defined result. `None` is skipped by everything that
+computes; NaN is larger than every number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from anabranch.errors import BuildError
+from anabranch.graph.schema import NUMERIC, ORDERABLE, AttributeType, Schema
+from anabranch.graph.values import order_value, value_key
+from anabranch.operators.naming import label_of
+
+
+class Accumulator(Protocol):
+    """One aggregate of one window: tuples are added in order, the result is asked for when it closes."""
+
+    def add(self, item: Any) -> None: ...
+
+    def result(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A built-in aggregate function applied to an attribute."""
+
+    function: str
+    attribute: str | None = None
+    by: str | None = None
+    ddof: int = 1
+
+    def __str__(self) -> str:
+        inner = ", ".join(name for name in (self.attribute, self.by) if name)
+        return f"{self.function}({inner})"
+
+    @property
+    def is_any(self) -> bool:
+        """Whether the result is the attribute of a tuple of the window: it forwards a key unchanged."""
+        return self.function in ("any_", "first", "last", "arg_max")
+
+    def result_type(self, schema: Schema) -> AttributeType:
+        if self.function == "count":
+            return AttributeType("int")
+        assert self.attribute is not None
+        kind = schema[self.attribute]
+        match self.function:
+            case "count_distinct":
+                return AttributeType("int")
+            case "collect":
+                return AttributeType("list", element=kind)
+            case "mean" | "std":
+                _require(kind, (*NUMERIC, "bool"), self)
+                return AttributeType("float", optional=kind.optional)
+            case "sum_":
+                _require(kind, (*NUMERIC, "bool"), self)
+                return AttributeType("float" if kind.kind == "float" else "int")
+            case "min_" | "max_":
+                _require(kind, ORDERABLE, self)
+                return kind
+            case "arg_max":
+                assert self.by is not None
+                _require(schema[self.by], ORDERABLE, self)
+                return kind
+            case _:
+                return kind
+
+    def accumulator(self, schema: Schema) -> Accumulator:
+        if self.function == "count":
+            return _Count()
+        assert self.attribute is not None
+        position = schema.names.index(self.attribute)
+        kind = schema[self.attribute]
+        match self.function:
+            case "any_" | "first":
+                return _First(position)
+            case "last":
+                return _Last(position)
+            case "sum_":
+                return _Sum(position, kind)
+            case "mean":
+                return _Mean(position, kind)
+            case "std":
+                return _Deviation(position, self.ddof, kind)
+            case "min_":
+                return _Extreme(position, largest=False)
+            case "max_":
+                return _Extreme(position, largest=True)
+            case "count_distinct":
+                return _Distinct(position, kind)
+            case "collect":
+                return _Collect(position)
+            case "arg_max":
+                assert self.by is not None
+                return _ArgMax(position, schema.names.index(self.by))
+        raise AssertionError(self.function)
+
+
+@dataclass(frozen=True)
+class WindowEdge:
+    """The start or the end of the window, for windows by time or delta."""
+
+    edge: str  # start | end
+
+    def __str__(self) -> str:
+        return f"window_{self.edge}()"
+
+
+@dataclass(frozen=True)
+class UserAggregate:
+    """A user's class with `add(self, t)` and `result(self)`."""
+
+    factory: Callable[[], Accumulator]
+    type: AttributeType
+
+    def __str__(self) -> str:
+        return f"{label_of(self.factory, 'aggregate')}()"
+
+
+def _require(kind: AttributeType, allowed: tuple[str, ...], aggregate: Aggregate) -> None:
+    if kind.kind not in allowed:
+        raise BuildError(f"{aggregate} cannot be computed on type {kind}", hint=f"it takes {', '.join(allowed)}")
+
+
+class _Count:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self, item: Any) -> None:
+        self.count += 1
+
+    def result(self) -> int:
+        return self.count
+
+
+class _First:
+    def __init__(self, position: int) -> None:
+        self.position = position
+        self.has_value = False
+        self.value: Any = None
+
+    def add(self, item: Any) -> None:
+        if not self.has_value:
+            self.has_value = True
+            self.value = item[self.position]
+
+    def result(self) -> Any:
+        return self.value
+
+
+class _Last:
+    def __init__(self, position: int) -> None:
+        self.position = position
+        self.value: Any = None
+
+    def add(self, item: Any) -> None:
+        self.value = item[self.position]
+
+    def result(self) -> Any:
+        return self.value
+
+
+class _Sum:
+    def __init__(self, position: int, kind: AttributeType) -> None:
+        self.position = position
+        self.total: Any = 0.0 if kind.kind == "float" else 0
+        self.count = 0
+
+    def add(self, item: Any) -> None:
+        value = item[self.position]
+        if value is not None:
+            self.total += value
+            self.count += 1
+
+    def result(self) -> Any:
+        return self.total
+
+
+class _Mean(_Sum):
+    def result(self) -> Any:
+        return self.total / self.count if self.count else None
+
+
+class _Deviation:
+    """Standard deviation by Welford's recurrence, so that one pass has one defined result."""
+
+    def __init__(self, position: int, ddof: int, kind: AttributeType) -> None:
+        self.position = position
+        self.ddof = ddof
+        self.optional = kind.optional
+        self.count = 0
+        self.mean = 0.0
+        self.squares = 0.0
+
+    def add(self, item: Any) -> None:
+        value = item[self.position]
+        if value is None:
+            return
+        self.count += 1
+        distance = value - self.mean
+        self.mean += distance / self.count
+        self.squares += distance * (value - self.mean)
+
+    def result(self) -> Any:
+        if self.count == 0 and self.optional:
+            return None
+        if self.count <= self.ddof:
+            return math.nan
+        return math.sqrt(self.squares / (self.count - self.ddof))
+
+
+class _Extreme:
+    """The first of the smallest or of the largest values."""
+
+    def __init__(self, position: int, *, largest: bool) -> None:
+        self.position = position
+        self.largest = largest
+        self.value: Any = None
+
+    def add(self, item: Any) -> None:
+        value = item[self.position]
+        if value is None:
+            return
+        if self.value is None:
+            self.value = value
+            return
+        new, old = order_value(value), order_value(self.value)
+        if (new > old) if self.largest else (new < old):
+            self.value = value
+
+    def result(self) -> Any:
+        return self.value
+
+
+class _ArgMax:
+    """An attribute of the first tuple with the largest `by`; a tuple without `by` comes last."""
+
+    def __init__(self, position: int, by: int) -> None:
+        self.position = position
+        self.by = by
+        self.has_value = False
+        self.best: Any = None
+        self.value: Any = None
+
+    def add(self, item: Any) -> None:
+        rank = item[self.by]
+        is_better = not self.has_value or (
+            rank is not None and (self.best is None or order_value(rank) > order_value(self.best))
+        )
+        if is_better:
+            self.has_value = True
+            self.best = rank
+            self.value = item[self.position]
+
+    def result(self) -> Any:
+        return self.value
+
+
+class _Distinct:
+    def __init__(self, position: int, kind: AttributeType) -> None:
+        self.position = position
+        self.key = value_key(kind)
+        self.seen: set[Any] = set()
+
+    def add(self, item: Any) -> None:
+        value = item[self.position]
+        if value is not None:
+            self.seen.add(self.key(value))
+
+    def result(self) -> int:
+        return len(self.seen)
+
+
+class _Collect:
+    def __init__(self, position: int) -> None:
+        self.position = position
+        self.values: list[Any] = []
+
+    def add(self, item: Any) -> None:
+        self.values.append(item[self.position])
+
+    def result(self) -> list[Any]:
+        return self.values

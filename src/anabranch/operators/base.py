@@ -1,0 +1,118 @@
+"""What every operator's sequential meaning looks like: items in, emissions out, one at a time.
+
+The classes here say *what* an operator does. They are the oracle's half of the definition: plain, slow and exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from anabranch.graph.model import Definition, Operator
+
+
+class _Marker:
+    """An item on a stream that is not a tuple."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+PUNCTUATION: Final = _Marker("PUNCTUATION")  # a window punctuation (paper 000, section 5.1)
+FINAL: Final = _Marker("FINAL")  # the final punctuation: the stream has ended
+
+# What an operator gives back to the engine: an item for an output port (its index, and a tuple or PUNCTUATION), or a
+# step: more work that gives emissions of its own, and that can fail without taking the rest along (on_error="skip").
+Emission = tuple[int, Any]
+Step = Callable[[], Iterable["Emission | Step"]]
+Emissions = Iterable[Emission | Step]
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """An item of a source that could not be read, at its place in the order."""
+
+    message: str
+    where: str | None = None
+    raw: str | None = None
+
+
+class Meaning:
+    """The sequential meaning of one operator in one run."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.late = 0  # tuples dropped because all their windows had closed
+
+    def process(self, port: int, item: Any) -> Emissions:
+        """A tuple arrived on an input port."""
+        raise NotImplementedError
+
+    def punctuation(self, port: int) -> Emissions:
+        """A window punctuation arrived; passing it on is the operator's decision."""
+        return self.forward_punctuation()
+
+    def end(self, port: int) -> Emissions:
+        """One input ended; most operators only care about the last (`finish`)."""
+        return ()
+
+    def finish(self) -> Emissions:
+        """All inputs ended; the engine passes the final punctuation on by itself."""
+        return ()
+
+    def forward_punctuation(self) -> Iterator[Emission]:
+        """On every output; the engine drops it where the stream is not punctuated."""
+        for port in range(len(self.operator.outputs)):
+            yield port, PUNCTUATION
+
+
+class SinkMeaning(Meaning):
+    """A sink is opened before the first tuple and closed whatever happens."""
+
+    def open(self) -> None:
+        """Get ready to write; what cannot be written is said here, before any tuple was processed."""
+
+    def close(self) -> None:
+        """Make what was written last."""
+
+    def discard(self) -> None:
+        """Instead of `close`, for a run that never began."""
+
+    def punctuation(self, port: int) -> Emissions:
+        return ()
+
+
+@dataclass(frozen=True)
+class Partition:
+    """An independent part of a source, drawn from as a source of its own."""
+
+    name: str
+    read: Callable[[], Iterable[Any]]  # tuples and Unreadables
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.read())
+
+
+class OperatorDefinition(Definition):
+    """A definition that knows its sequential meaning."""
+
+    def meaning(self, operator: Operator) -> Meaning:
+        raise NotImplementedError
+
+
+class SourceDefinition(Definition):
+    """A definition of a source: where its tuples come from."""
+
+    order_by: str | None = None
+    partition_by: tuple[str, ...] = ()
+
+    def check(self, operator: Operator) -> None:
+        """Say before anything is processed that the source cannot be read, where that can be known."""
+
+    def partitions(self, operator: Operator) -> tuple[Partition, ...]:
+        """The parts of the source, in their order; one unless it is partitioned."""
+        raise NotImplementedError

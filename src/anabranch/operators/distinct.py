@@ -1,0 +1,102 @@
+"""`distinct`: the tuples whose key is not in the window of what came before."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from anabranch.graph.model import Operator, Record
+from anabranch.graph.properties import PunctuationIn
+from anabranch.graph.values import key_reader
+from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
+from anabranch.operators.windows import Axis, Window
+
+
+@dataclass(frozen=True)
+class Distinct(OperatorDefinition):
+    """Without a window every key is remembered; with one, what has left it is forgotten."""
+
+    record: ClassVar = Record(kind="distinct", state="key", selectivity="1:[0,1]", forwards="all")
+    key_names: tuple[str, ...]
+    window: Window | None = None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.key_names
+
+    @property
+    def punctuation_in(self) -> PunctuationIn:
+        is_punctuated = self.window is not None and self.window.shape == "punctuated"
+        return PunctuationIn.EXPECTING if is_punctuated else PunctuationIn.OBLIVIOUS
+
+    def meaning(self, operator: Operator) -> Meaning:
+        return _DistinctMeaning(operator, self)
+
+
+class _DistinctMeaning(Meaning):
+    def __init__(self, operator: Operator, definition: Distinct) -> None:
+        super().__init__(operator)
+        schema = operator.inputs[0].schema
+        self.window = definition.window
+        self.key_of = key_reader(schema, definition.key_names)
+        is_by_time = definition.window is not None and definition.window.is_by_time
+        self.axis = Axis(definition.window, schema) if definition.window and is_by_time else None
+        self.clock: Any = None
+        self.boundary: int | None = None
+        self.arrived = 0
+        self.held: deque[tuple[Any, Any]] = deque()  # (time, key): what a sliding window holds
+        self.seen: Counter[Any] = Counter()
+
+    def process(self, port: int, item: Any) -> Iterator[Emission]:
+        key = self.key_of(item)
+        time = None if self.axis is None else self.axis.time(item)
+        self._forget(time)
+        is_new = not self.seen[key]
+        self._remember(key, time)
+        if is_new:
+            yield 0, item
+
+    def punctuation(self, port: int) -> Emissions:
+        if self.window is not None and self.window.shape == "punctuated":
+            self.seen.clear()
+        return self.forward_punctuation()
+
+    def _forget(self, time: Any) -> None:
+        """What the window no longer holds when a tuple of this time arrives."""
+        if self.window is None or self.window.shape == "punctuated":
+            return
+        if self.axis is None:
+            self._forget_by_count(int(self.window.length))
+            return
+        self.clock = time if self.clock is None else max(self.clock, time)
+        if self.window.shape == "tumbling":
+            boundary = self.axis.boundary(self.clock)
+            if boundary != self.boundary:
+                self.boundary = boundary
+                self.seen.clear()
+            return
+        horizon = self.clock - self.axis.length
+        kept = deque(entry for entry in self.held if entry[0] > horizon)
+        if len(kept) < len(self.held):
+            self.held = kept
+            self.seen = Counter(key for _, key in kept)
+
+    def _forget_by_count(self, length: int) -> None:
+        assert self.window is not None
+        if self.window.shape == "tumbling":
+            if self.arrived == length:
+                self.arrived = 0
+                self.seen.clear()
+        elif len(self.held) > length:
+            _, oldest = self.held.popleft()
+            self.seen[oldest] -= 1
+            if not self.seen[oldest]:
+                del self.seen[oldest]
+
+    def _remember(self, key: Any, time: Any) -> None:
+        self.arrived += 1
+        self.seen[key] += 1
+        if self.window is not None and self.window.shape == "sliding":
+            self.held.append((time, key))

@@ -1,0 +1,59 @@
+"""How what a user's function returns or yields becomes emissions on ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from anabranch.graph.model import Operator
+from anabranch.operators.base import Emission
+
+
+@dataclass(frozen=True)
+class To:
+    """A tuple on its way to a named output: what `ab.to` makes."""
+
+    output: str
+    item: Any
+
+
+def to(output: str, item: Any) -> To:
+    """Send a tuple to a named output: `yield ab.to("alerts", Alert(...))`.
+
+    >>> import anabranch as ab
+    >>> from typing import NamedTuple
+    >>> class Reading(NamedTuple):
+    ...     value: float
+    >>> class Sort:
+    ...     def process(self, r: Reading):
+    ...         yield ab.to("high" if r.value > 10 else "low", r)
+    >>> readings = ab.from_items(Reading, [Reading(3.0), Reading(30.0)])
+    >>> sorted_ = readings.process(Sort, outputs={"high": Reading, "low": Reading})
+    >>> ab.run(sorted_.outputs.high.collect("high")).items("high")
+    [Reading(value=30.0)]
+    """
+    return To(output, item)
+
+
+def each_emission(result: Any, operator: Operator) -> Iterator[Emission]:
+    """A result may be nothing, one tuple, or an iterable of tuples; each may be addressed with `ab.to`."""
+    if result is None:
+        return
+    if isinstance(result, To) or hasattr(result, "_fields"):
+        yield _routed(result, operator)
+        return
+    for item in result:
+        yield _routed(item, operator)
+
+
+def _routed(item: Any, operator: Operator) -> Emission:
+    if isinstance(item, To):
+        for index, port in enumerate(operator.outputs):
+            if port.name == item.output and port.name != "dead_letter":
+                return index, item.item
+        names = ", ".join(port.name for port in operator.outputs)
+        raise ValueError(f"there is no output named '{item.output}'; the outputs are: {names}")
+    if operator.outputs[0].name != "out":
+        raise ValueError("this operator has only named outputs: say which, with ab.to(name, tuple)")
+    return 0, item

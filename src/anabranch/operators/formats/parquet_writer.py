@@ -1,0 +1,198 @@
+"""Writes tuples to a Parquet file, a row group at a time; closing always leaves a readable file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anabranch.errors import SinkError
+from anabranch.graph.schema import AttributeType, Schema
+from anabranch.operators.formats.arrow_types import arrow_schema, datetime_paths
+from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
+from anabranch.operators.formats.writer import Writer
+
+_ROW_GROUP = 2**16  # rows
+_HEAVIEST = 64 * 2**20  # characters and bytes in a row group's strings
+
+
+class ParquetFileWriter(Writer):
+    """Datetimes are stored as microseconds, in UTC or without a zone: the first in a column decides.
+
+    That is why the file is begun only when the first row group is full. All work on the file is done by one
+    thread of its own: interrupts are raised in the main thread only, and half done work on a Parquet file
+    cannot be taken up again.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._plain = [_to_arrow(attribute.type) for attribute in schema.attributes]
+        self._datetimes = datetime_paths(schema)
+        self._zoned: dict[str, bool] = {}
+        self._rows: list[Any] = []
+        self._weight = 0
+        self._thread: ThreadPoolExecutor | None = None
+        self._file: AtomicFile | None = None
+        self._writer: Any = None
+        self._is_broken = False  # a row group is there in part
+
+    def open(self, path: Path) -> None:
+        self._file = AtomicFile(path)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="parquet")
+        try:
+            if not self._datetimes:
+                self._in_thread(self._begin)
+        except BaseException:
+            self.discard()
+            raise
+
+    def write(self, item: Any) -> None:
+        assert self._file is not None, "open before write"
+        if self._datetimes:
+            self._check_zones(item)
+        self._rows.append(item)
+        self._weight += sum(map(_weight, item))
+        if len(self._rows) >= _ROW_GROUP or self._weight >= _HEAVIEST:
+            self._in_thread(self._flush)
+
+    def finish(self) -> None:
+        try:
+            self._in_thread(self._finish)
+        except SinkError:
+            self._end_thread()
+            raise
+        self._end_thread()
+
+    def discard(self) -> None:
+        self._in_thread(self._discard)
+        self._end_thread()
+
+    def _in_thread(self, work: Callable[[], None]) -> None:
+        """Do some work on the file to its end, also where an interrupt ends the waiting for it."""
+        if self._thread is not None:
+            self._thread.submit(work).result()
+
+    def _end_thread(self) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.shutdown()
+
+    def _check_zones(self, item: Any) -> None:
+        found: dict[str, bool] = {}
+        for path, datetimes in self._datetimes:
+            for value in datetimes(item):
+                zoned = value.tzinfo is not None
+                if self._zoned.get(path, found.get(path, zoned)) != zoned:
+                    raise SinkError(
+                        f"{self._name}: column '{path}' cannot hold datetimes with a zone and without; "
+                        f"{value} is {'with' if zoned else 'without'} one, those before it are not",
+                        hint="give all of them a zone, or none",
+                    )
+                found[path] = zoned
+        self._zoned |= found
+
+    @property
+    def _name(self) -> Path:
+        assert self._file is not None
+        return self._file.path
+
+    def _begin(self) -> None:
+        """Fix the file's types and open it."""
+        if self._writer is not None:
+            return
+        assert self._file is not None
+        for path, _ in self._datetimes:
+            self._zoned.setdefault(path, False)
+        zoned = frozenset(path for path, has_zone in self._zoned.items() if has_zone)
+        self._types = arrow_schema(self._schema, zoned)
+        with _Failures(self._name):
+            self._writer = pq.ParquetWriter(str(self._file.place), self._types, write_page_checksum=True)
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        self._begin()
+        try:
+            with _Failures(self._name):
+                columns = [
+                    pa.array([convert(row[at]) for row in self._rows], type=self._types.field(at).type)
+                    for at, convert in enumerate(self._plain)
+                ]
+                batch = pa.RecordBatch.from_arrays(columns, schema=self._types)
+                self._writer.write_batch(batch, row_group_size=_ROW_GROUP)
+        except SinkError:
+            self._is_broken = True
+            raise
+        self._rows, self._weight = [], 0
+
+    def _finish(self) -> None:
+        if self._file is None:
+            return
+        if self._is_broken:
+            self._discard()  # without its end it is no Parquet file; what was there before stays
+            return
+        try:
+            self._flush()
+            self._begin()
+            with _Failures(self._name):
+                self._writer.close()
+        except SinkError:
+            self._discard()
+            raise
+        file, self._file = self._file, None
+        file.commit()
+
+    def _discard(self) -> None:
+        if self._file is None:
+            return
+        file, self._file = self._file, None
+        self._rows = []
+        if self._writer is not None:
+            with suppress(Exception):  # a disk that was full still is
+                self._writer.close()
+            self._writer.is_open = False  # or it tries again when it is deleted, and complains on stderr
+        file.discard()
+
+
+class _Failures:
+    """What Arrow raises while it writes becomes a `SinkError` that names the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if isinstance(problem, OSError):
+            raise unwritable(self._path, problem) from None
+        if isinstance(problem, pa.ArrowException):
+            raise SinkError(f"{self._path}: {problem}") from None
+
+
+def _to_arrow(kind: AttributeType) -> Callable[[Any], Any]:
+    """A function from a value to what Arrow builds arrays from: nested tuples become dictionaries."""
+    if kind.element is not None:
+        each = _to_arrow(kind.element)
+        return lambda value: None if value is None else [each(element) for element in value]
+    if kind.nested is not None:
+        members = [(member.name, _to_arrow(member.type)) for member in kind.nested.attributes]
+        return lambda value: (
+            None
+            if value is None
+            else {name: convert(part) for (name, convert), part in zip(members, value, strict=True)}
+        )
+    return lambda value: value
+
+
+def _weight(value: Any) -> int:
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, list | tuple):
+        return 8 * len(value) + sum(map(_weight, value))
+    return 0

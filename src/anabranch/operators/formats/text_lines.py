@@ -1,0 +1,83 @@
+"""Bytes to numbered lines of text; a line that is not valid UTF-8 or far too long spoils no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from anabranch.errors import SourceError
+from anabranch.operators.formats.failures import why
+
+LONGEST_ROW = 64 * 2**20  # bytes; what is longer is a broken file, and must not be held in memory
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SHOWN = 1000
+
+
+class Line(NamedTuple):
+    """One physical line without its newline. Where it is not valid, its bad bytes are surrogates."""
+
+    number: int
+    text: str
+    problem: str | None = None
+
+
+def open_for_reading(path: Path) -> BinaryIO:
+    """The file as a stream of bytes, or a `SourceError` that says why not."""
+    try:
+        return path.open("rb")
+    except OSError as problem:
+        hint = None
+        if isinstance(problem, FileNotFoundError):
+            hint = f"check the path; relative paths start at the current folder, {Path.cwd()}"
+        elif isinstance(problem, IsADirectoryError):
+            hint = f"name the files in it: {path}/*"
+        raise SourceError(f"{path}: {why(problem)}", hint=hint) from None
+    except ValueError as problem:  # a null character in the path
+        raise SourceError(f"{str(path)!r}: {problem}") from None
+
+
+def text_lines(stream: BinaryIO, name: str, *, skip_mark: bool = True) -> Iterator[Line]:
+    """The lines of a stream, split at newlines only, without the byte order mark some files start with."""
+    number = 0
+    while True:
+        try:
+            raw = stream.readline(LONGEST_ROW + 1)
+        except OSError as problem:
+            raise SourceError(f"{name}: {why(problem)}", where=f"{name}:{number + 1}") from None
+        if not raw:
+            return
+        number += 1
+        if number == 1 and skip_mark and raw.startswith(BYTE_ORDER_MARK):
+            raw = raw[len(BYTE_ORDER_MARK) :]
+            if not raw:
+                return
+        if raw.endswith(b"\n"):
+            raw = raw[:-1]
+        elif len(raw) > LONGEST_ROW:
+            _skip_rest(stream, name, number)
+            raw = raw[:_SHOWN]
+            yield Line(number, raw.decode("utf-8", "surrogateescape") + "…", _too_long())
+            continue
+        try:
+            yield Line(number, raw.decode())
+        except UnicodeDecodeError as bad:
+            problem_text = f"not valid UTF-8: byte 0x{raw[bad.start]:02x} at position {bad.start + 1} of line {number}"
+            yield Line(number, raw.decode("utf-8", "surrogateescape"), problem_text)
+
+
+def _skip_rest(stream: BinaryIO, name: str, number: int) -> None:
+    try:
+        while (piece := stream.readline(2**20)) and not piece.endswith(b"\n"):
+            pass
+    except OSError as problem:
+        raise SourceError(f"{name}: {why(problem)}", where=f"{name}:{number}") from None
+
+
+def _too_long() -> str:
+    return f"the line is longer than {LONGEST_ROW // 2**20} MiB"
+
+
+def printable(text: str) -> str:
+    """The text with what was not valid UTF-8 replaced, so that it can be shown and written."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,67 @@
+"""`generate`: a user-defined source, a function that returns an iterator of tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar
+
+from anabranch.errors import BuildError
+from anabranch.graph.model import Operator, Record
+from anabranch.graph.schema import Schema
+from anabranch.graph.values import ValueProblem, normalizer
+from anabranch.operators.base import Partition, SourceDefinition
+
+
+@dataclass(frozen=True)
+class Generate(SourceDefinition):
+    """What `fn()` yields; with `partition_by`, what `fn(value)` yields for each value of `partitions`.
+
+    The function is called anew by each run. What it raises is the operator's error.
+    """
+
+    record: ClassVar[Record] = Record(kind="generate", state="key")
+
+    schema: Schema
+    fn: Callable[..., Any]
+    order_by: str | None = None
+    partition_by: tuple[str, ...] = ()
+    parts: Sequence[Any] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.fn):
+            raise BuildError(
+                f"{self.fn!r} is not a function",
+                hint="give a function that returns an iterator, not the iterator",
+            )
+        if bool(self.partition_by) != (self.parts is not None):
+            raise BuildError(
+                "partition_by= and partitions= belong together",
+                hint='partition_by="area", partitions=["A", "B"] calls fn("A") and fn("B")',
+            )
+        if self.parts is not None:
+            object.__setattr__(self, "parts", tuple(self.parts))
+            if not self.parts:
+                raise BuildError("partitions= is empty", hint="give at least one value to call fn with")
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.partition_by
+
+    def partitions(self, operator: Operator) -> tuple[Partition, ...]:
+        if self.parts is None:
+            return (Partition("generate", self._read),)
+        return tuple(Partition(repr(value), partial(self._read, value)) for value in self.parts)
+
+    def _read(self, *arguments: Any) -> Iterator[Any]:
+        normalize = normalizer(self.schema)
+        items = self.fn(*arguments)
+        try:
+            iterator = iter(items)
+        except TypeError:
+            raise ValueProblem(
+                f"an iterator of {self.schema.name} expected, got {items!r} ({type(items).__name__})"
+            ) from None
+        for item in iterator:
+            yield normalize(item)

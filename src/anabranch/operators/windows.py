@@ -1,0 +1,141 @@
+"""What a window is: how far it reaches, how it moves, and which attribute is its time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+from typing import Any, Literal
+
+from anabranch.errors import BuildError
+from anabranch.graph.schema import Schema
+
+_EPOCH = datetime(1970, 1, 1)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, repr=False)
+class Window:
+    """Made by `ab.tumbling`, `ab.sliding` and `ab.punctuated`.
+
+    `length` and `slide` are a number of tuples (`count`), seconds (`time`) or the attribute's own unit (`delta`).
+    """
+
+    shape: Literal["tumbling", "sliding", "punctuated"]
+    measure: Literal["count", "time", "delta", "punctuation"]
+    length: Fraction = Fraction(0)
+    slide: Fraction | None = None
+    on: str | None = None
+    clock: Literal["stream", "key"] = "stream"
+    per_key: bool = False
+
+    @property
+    def is_by_time(self) -> bool:
+        """By event time or by delta: both follow the largest value of an attribute."""
+        return self.on is not None
+
+    def __str__(self) -> str:
+        if self.shape == "punctuated":
+            return "punctuated"
+        parts = [f"{self.measure} {float(self.length):g}"]
+        if self.slide is not None and self.shape == "sliding":
+            parts.append(f"slide {float(self.slide):g}")
+        if self.on:
+            parts.append(f"on {self.on}")
+        if self.clock == "key":
+            parts.append("clock of the key")
+        return f"{self.shape}({', '.join(parts)})"
+
+    def __repr__(self) -> str:
+        return f"Window({self})"
+
+
+class Axis:
+    """Event time as a number line, cut at multiples of the slide.
+
+    A window is known by the index of the boundary it ends at: window j covers [j·slide - length, j·slide). Ints, dates
+    and datetimes are whole numbers (microseconds for the latter two). Where the attribute is a float, so are the
+    edges: each is the float nearest to the exact multiple, and times are compared with that. So a tuple at 0.3 begins
+    the window that follows [0.2, 0.3), although 0.3 // 0.1 is 2.0, and no tuple lies outside the edges it is shown.
+    """
+
+    def __init__(self, window: Window, schema: Schema) -> None:
+        assert window.on is not None
+        self.attribute = window.on
+        self.position = schema.names.index(window.on)
+        self.kind = schema[window.on].kind
+        self._length = self._on_axis(window.length)
+        self._slide = self._on_axis(window.slide) if window.slide is not None else self._length
+        self.length = float(self._length) if self.kind == "float" else self._length
+
+    def _on_axis(self, amount: Fraction) -> Fraction | int:
+        if self.kind == "float":
+            return amount
+        scaled = amount * 1_000_000 if self.kind in ("datetime", "date") else amount
+        if scaled.denominator != 1:
+            raise BuildError(
+                f"a window of {float(amount):g} does not fit attribute '{self.attribute}' of type {self.kind}",
+                hint="use a whole number, or make the attribute a float",
+            )
+        return int(scaled)
+
+    def time(self, item: Any) -> Any:
+        value = item[self.position]
+        if self.kind == "float":
+            if value != value or value in (float("inf"), float("-inf")):
+                raise ValueError(f"the time attribute '{self.attribute}' is {value}")
+            return value
+        if self.kind == "int":
+            return value
+        return microseconds(value)
+
+    def boundary(self, time: Any) -> int:
+        """The index of the last boundary at or before a time: windows up to it are closed."""
+        return self._last_at(time, before=0)
+
+    def windows(self, time: Any) -> range:
+        """The windows that cover a time, by the index of their end: those that end after it, and begin by then."""
+        return range(self.boundary(time) + 1, self._last_at(time, before=self._length) + 1)
+
+    def _last_at(self, time: Any, before: Fraction | int) -> int:
+        """The largest j for which the point `before` j·slide is at or before a time."""
+        exact = Fraction(time) if self.kind == "float" else time
+        index = int((exact + before) // self._slide)
+        return index + 1 if self._point(index + 1, before) <= time else index
+
+    def _point(self, index: int, before: Fraction | int) -> Any:
+        """j·slide - `before`, as a number of the axis."""
+        exact = index * self._slide - before
+        return _nearest_float(exact) if self.kind == "float" else exact
+
+    def start_of(self, index: int, like: Any) -> Any:
+        return self._as_attribute(self._point(index, self._length), like)
+
+    def end_of(self, index: int, like: Any) -> Any:
+        return self._as_attribute(self._point(index, 0), like)
+
+    def _as_attribute(self, number: Any, like: Any) -> Any:
+        """A point of the axis as a value of the attribute; `like` says whether datetimes have a zone."""
+        if self.kind not in ("datetime", "date"):
+            return number
+        moment = _EPOCH + number * _MICROSECOND
+        if self.kind == "date":
+            return moment.date()
+        return moment.replace(tzinfo=like.tzinfo)
+
+
+def _nearest_float(exact: Fraction | int) -> float:
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+
+
+def microseconds(value: date | datetime) -> int:
+    """Whole microseconds since 1970; without a zone a datetime counts as UTC."""
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    elif value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return (value - _EPOCH) // _MICROSECOND
