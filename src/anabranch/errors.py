@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import linecache
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 
 @dataclass(frozen=True, order=True)
@@ -34,6 +37,35 @@ def _shorten(file: str) -> str:
 def shortened(text: str, limit: int = 300) -> str:
     """Text for a message: data can be megabytes, a message should not be."""
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: functions, classes and objects by their names, never by an address."""
+    if isinstance(value, functools.partial):
+        return f"partial({shown(value.func)}, …)"
+    if isinstance(value, type):
+        return f"class {value.__name__}"
+    if inspect.isroutine(value):
+        return "a lambda" if value.__name__ == "<lambda>" else f"function {value.__name__}"
+    if type(value).__repr__ is object.__repr__ or inspect.isgenerator(value):
+        return f"an object of class {type(value).__name__}"
+    try:
+        return shortened(repr(value))
+    except Exception:  # a user's own __repr__, or an int of too many digits
+        return f"an object of class {type(value).__name__}"
+
+
+class PlainProblem(Exception):
+    """A problem in a run that is said in plain words: messages show the words and not the class."""
+
+    verb: ClassVar[str] = "failed"  # what the operator did
+
+
+def in_words(cause: BaseException) -> str:
+    """An exception as a message shows it."""
+    if isinstance(cause, PlainProblem):
+        return str(cause)
+    return f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
 
 
 class AnabranchError(Exception):
@@ -83,6 +115,15 @@ class RunError(AnabranchError):
     result: object = None
 
 
+_MOMENTS = {
+    "process": "",
+    "reading": " while its tuples were drawn",
+    "punctuation": " at a punctuation",
+    "end": " at the end of an input",
+    "finish": " at the end of the stream",
+}
+
+
 class OperatorError(RunError):
     """A user's operator failed on a tuple."""
 
@@ -101,9 +142,8 @@ class OperatorError(RunError):
         self.cause = cause
         self.during = during
         self.raised_at = raised_at
-        what = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
-        when = "" if during == "process" else f" in its {during}"
-        super().__init__(f"operator '{operator}' failed{when}: {what}", location=location)
+        verb = cause.verb if isinstance(cause, PlainProblem) else "failed"
+        super().__init__(f"operator '{operator}' {verb}{_MOMENTS[during]}: {in_words(cause)}", location=location)
 
     def details(self) -> list[str]:
         lines = []
@@ -111,7 +151,7 @@ class OperatorError(RunError):
             code = self.raised_at.code
             lines.append(f"  raised at {self.raised_at}" + (f"   {code}" if code else ""))
         if self.item is not None:
-            lines.append(f"  on {shortened(repr(self.item))}")
+            lines.append(f"  on {shown(self.item)}")
         return lines
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Generic, ParamSpec
 
 from anabranch.api.draft import Draft, building, freeze_app
 from anabranch.api.where import caller
-from anabranch.errors import BuildError, Location
+from anabranch.errors import BuildError, Location, shown
 from anabranch.graph.model import Program
 
 P = ParamSpec("P")
@@ -26,7 +26,7 @@ class App(Generic[P]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Program:
         draft = Draft(self.name, self.location)
-        with building(draft):
+        with building(draft, caller().location):
             self.fn(*args, **kwargs)
         graph = freeze_app(draft)
         return Program(graph, self.location, self._bound(args, kwargs))
@@ -66,7 +66,11 @@ def app(fn: Callable[P, object]) -> App[P]:
     [Reading(value=20.0), Reading(value=40.0)]
     """
     if not inspect.isfunction(fn):
-        raise BuildError("@ab.app is for functions", location=caller().location)
+        raise BuildError(
+            f"@ab.app is for functions, not for {shown(fn)}",
+            location=caller().location,
+            hint="put it above a function that builds a program",
+        )
     for parameter in inspect.signature(fn).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise BuildError(

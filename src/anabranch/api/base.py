@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from anabranch.api.draft import Node, Output, add_node
 from anabranch.api.where import Caller, caller
-from anabranch.errors import BuildError, Location
+from anabranch.errors import BuildError, Location, shown
 from anabranch.graph.model import Definition
 from anabranch.graph.schema import AttributeType, Schema
 
@@ -163,13 +164,12 @@ def _names(given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def check_stream(candidate: object, where: Caller, what: str) -> StreamBase[Any]:
-    if not isinstance(candidate, StreamBase):
-        raise BuildError(
-            f"{what} must be a stream, not {type(candidate).__name__}",
-            location=where.location,
-            hint="streams come from sources such as ab.read_csv(path, T), and from operators on them",
-        )
-    return candidate
+    if isinstance(candidate, StreamBase):
+        return candidate
+    hint = "streams come from sources such as ab.read_csv(path, T), and from operators on them"
+    if isinstance(candidate, list | tuple) and candidate and all(isinstance(one, StreamBase) for one in candidate):
+        hint = "pass its streams one by one: *streams"
+    raise BuildError(f"{what} must be a stream, not {shown(candidate)}", location=where.location, hint=hint)
 
 
 def check_attributes(
@@ -179,39 +179,80 @@ def check_attributes(
     if names is None:
         return ()
     listed = (names,) if isinstance(names, str) else names
-    if callable(listed) or not isinstance(listed, list | tuple):
-        raise BuildError(
-            f"{what} names attributes, but is {names!r}",
-            location=where,
-            hint=f'compute the value in a map before, and name its attribute: {what}"k"',
-        )
+    if not isinstance(listed, list | tuple):
+        hint = f"use one of {', '.join(schema.names)}"
+        if callable(listed):
+            hint = "compute the value in a map before, and name its attribute here"
+        raise BuildError(f"{what} names attributes, but is {shown(names)}", location=where, hint=hint)
     for name in listed:
         if not isinstance(name, str) or name not in schema:
             raise BuildError(
                 f"{schema.name} has no attribute {name!r}, which {what} names",
                 location=where,
-                hint=f"{schema.name} has: {', '.join(schema.names)}" + _closest(name, schema),
+                hint=f"use one of {', '.join(schema.names)}" + did_you_mean(name, schema.names),
             )
         problem = _unsuitable(schema[name], suitable)
         if problem:
-            raise BuildError(f"attribute '{name}' of {schema.name} {problem}, so {what} cannot use it", location=where)
+            raise BuildError(
+                f"attribute '{name}' of {schema.name} {problem}, so {what} cannot use it",
+                location=where,
+                hint=_SUITABLE[suitable],
+            )
     if len(set(listed)) < len(listed):
         raise BuildError(f"{what} names an attribute twice: {', '.join(listed)}", location=where)
     return tuple(listed)
 
 
+_SUITABLE = {
+    "key": "use attributes that hold no list",
+    "order": "use an attribute of type int, float, bool, str, bytes, datetime or date",
+    "number": "use an attribute of type int or float",
+    "time": "use an attribute of type int, float, datetime or date",
+}
+
+
 def _unsuitable(kind: AttributeType, suitable: str) -> str | None:
     if suitable == "key" and kind.has_list:
-        return "is a list"
+        return "holds a list"
+    if suitable in ("order", "number", "time") and kind.optional:
+        return "may be None"
     if suitable == "order" and not kind.is_orderable:
         return f"has type {kind}, which has no order"
     if suitable == "number" and not kind.is_numeric:
         return f"has type {kind}, which is no number"
-    if suitable == "time" and (kind.optional or kind.kind not in ("int", "float", "datetime", "date")):
+    if suitable == "time" and kind.kind not in ("int", "float", "datetime", "date"):
         return f"has type {kind}, which is no time"
     return None
 
 
-def _closest(name: object, schema: Schema) -> str:
-    close = difflib.get_close_matches(str(name), schema.names, n=1)
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """The end of a hint: the known name that is closest to a misspelled one."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def check_output_name(name: object, where: Caller) -> None:
+    if not isinstance(name, str) or not name.isidentifier() or name in ("out", "dead_letter"):
+        raise BuildError(
+            f"an output cannot be named {name!r}",
+            location=where.location,
+            hint="use letters, digits and underscores, as for a variable; 'out' and 'dead_letter' are taken",
+        )
+
+
+def check_count(count: object, what: str, where: Caller) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise BuildError(
+            f"count={count!r} of {what} is not a number of tuples",
+            location=where.location,
+            hint="use 1 or more",
+        )
+
+
+def check_path(path: object, where: Caller) -> None:
+    if not isinstance(path, str | PathLike):
+        raise BuildError(
+            f"a path must be text or a Path, not {shown(path)}",
+            location=where.location,
+            hint='for example "calls.csv"',
+        )

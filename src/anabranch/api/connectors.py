@@ -12,9 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from anabranch.api.base import check_attributes
+from anabranch.api.base import check_attributes, check_path
 from anabranch.api.draft import add_node
-from anabranch.api.signatures import checked_schema
+from anabranch.api.signatures import check_arity, checked_schema
 from anabranch.api.stream import Stream
 from anabranch.api.where import Caller, caller
 from anabranch.errors import BuildError
@@ -176,7 +176,10 @@ def generate(
     where = caller()
     schema, order, partition = _source(type, order_by, partition_by, where)
     with where.blamed():
-        return _stream(Generate(schema, fn, order, partition, partitions), schema, where, on_error)
+        definition = Generate(schema, fn, order, partition, partitions)
+    taken = "no argument" if partitions is None else "one value of partitions="
+    check_arity("the function of generate", fn, 0 if partitions is None else 1, taken, where)
+    return _stream(definition, schema, where, on_error)
 
 
 def read_tcp(
@@ -225,7 +228,9 @@ def beacon(
     where = caller()
     schema, order, _ = _source(type, order_by, None, where)
     with where.blamed():
-        return _stream(Beacon(schema, fn, count, rate, order), schema, where, on_error)
+        definition = Beacon(schema, fn, count, rate, order)
+    check_arity("the function of beacon", fn, 1, "one int", where)
+    return _stream(definition, schema, where, on_error)
 
 
 def _source(
@@ -234,7 +239,11 @@ def _source(
     schema = checked_schema(type, where)
     order = check_attributes(order_by, schema, where.location, "order_by=", suitable="order")
     if len(order) > 1:
-        raise BuildError("order_by= names one attribute", location=where.location)
+        raise BuildError(
+            f"order_by= names one attribute, not {len(order)}",
+            location=where.location,
+            hint=f'for example order_by="{order[0]}"',
+        )
     partition = check_attributes(partition_by, schema, where.location, "partition_by=", suitable="key")
     return schema, (order[0] if order else None), partition
 
@@ -250,6 +259,7 @@ def _files(
     where: Caller,
 ) -> Stream[Any]:
     schema, order, partition = _source(type, order_by, partition_by, where)
+    check_path(path, where)
     with where.blamed():
         return _stream(ReadFiles(format, schema, Path(path), options, order, partition), schema, where, on_error)
 

@@ -9,7 +9,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from anabranch.api.where import caller
 from anabranch.errors import BuildError, Location
 from anabranch.graph.model import Definition, Edge, Graph, Hints, Operator, Port
 from anabranch.graph.properties import PunctuationIn, PunctuationOut
@@ -69,14 +68,14 @@ _current: ContextVar[Draft | None] = ContextVar("anabranch_current_app", default
 
 
 @contextmanager
-def building(draft: Draft) -> Iterator[None]:
-    """Everything declared inside belongs to `draft`."""
+def building(draft: Draft, where: Location) -> Iterator[None]:
+    """Everything declared inside belongs to `draft`; `where` it was called is named if that is inside another."""
     outer = _current.get()
     if outer is not None:
         raise BuildError(
             f"app '{draft.name}' is called while app '{outer.name}' is being built",
-            location=caller().location,
-            hint="share a plain function that takes and returns streams instead",
+            location=where,
+            hint="write what they share as a plain function of streams, without @ab.app",
         )
     token = _current.set(draft)
     try:
@@ -145,31 +144,26 @@ def _is_punctuated(definition: Definition, inputs: Sequence[Output], location: L
     """The rules of composition of paper 000, section 5.2."""
     punctuated = [stream for stream in inputs if stream.is_punctuated]
     if definition.punctuation_in is PunctuationIn.EXPECTING and len(punctuated) != 1:
-        if punctuated:
-            why = "its inputs are several punctuated streams, whose windows would be garbled"
-        elif any(_has_garbled_fan_in(stream.node) for stream in inputs):
-            why = "two punctuated streams meet before it, and where they meet the boundaries of their windows are lost"
-        else:
-            why = "nothing before it makes any"
+        why = next(filter(None, (_lost_punctuations(stream.node) for stream in inputs)), "nothing before it makes any")
         raise BuildError(
             f"'{definition.label}' needs a stream with punctuations, but {why}",
             location=location,
-            hint="add .punctuate(when) directly before the window",
+            hint="add .punctuate(when) directly before it",
         )
     if definition.punctuation_out is PunctuationOut.GENERATES:
         return True
     return definition.punctuation_out is PunctuationOut.PRESERVES and len(punctuated) == 1
 
 
-def _has_garbled_fan_in(node: Node) -> bool:
-    """Whether punctuations were lost on the way because several punctuated streams met."""
-    while True:
-        punctuated = [c for c in node.inputs if c.node.outputs[c.port].is_punctuated]
-        if len(punctuated) > 1:
-            return True
-        if len(node.inputs) != 1:
-            return any(_has_garbled_fan_in(connection.node) for connection in node.inputs)
-        node = node.inputs[0].node
+def _lost_punctuations(node: Node) -> str | None:
+    """Where the punctuations of a stream got lost on its way, if it ever had any."""
+    punctuated = [connection for connection in node.inputs if connection.node.outputs[connection.port].is_punctuated]
+    if len(punctuated) > 1:
+        return f"several punctuated streams meet in '{node.label}', where the ends of their windows are lost"
+    if punctuated:
+        return f"'{node.label}' lets none through"
+    before = (_lost_punctuations(connection.node) for connection in node.inputs if not connection.is_feedback)
+    return next(filter(None, before), None)
 
 
 def _check_same_app(node: Node, draft: Draft | None, location: Location) -> None:
@@ -177,12 +171,12 @@ def _check_same_app(node: Node, draft: Draft | None, location: Location) -> None
         return
 
     def where(of: Draft | None) -> str:
-        return f"app '{of.name}'" if of is not None else "no app"
+        return f"in app '{of.name}'" if of is not None else "outside any app"
 
     raise BuildError(
-        f"a stream made in {where(node.draft)} is used in {where(draft)}",
+        f"a stream made {where(node.draft)} is used {where(draft)}",
         location=location,
-        hint=f"the stream comes from {node.location}; make it inside the app that uses it",
+        hint=f"make it where it is used; it comes from {node.location}",
     )
 
 
@@ -250,19 +244,20 @@ def _assign_ids(nodes: Sequence[Node]) -> dict[int, str]:
             raise BuildError(
                 f"two operators are named '{node.name}'",
                 location=node.location,
-                hint=f"the other one is at {given[node.name].location}; give one of them another name",
+                hint=f"give one of them another name; the other is at {given[node.name].location}",
             )
         given[node.name] = node
     taken = dict.fromkeys(given)
+    last_number: dict[str, int] = {}
     ids = {}
     for node in nodes:
         chosen = node.name
         if chosen is None:
-            label, number = node.definition.label, 1
-            chosen = label
-            while chosen in taken:
+            label = node.definition.label
+            number = last_number.get(label, 0) + 1
+            while (chosen := f"{label}_{number}" if number > 1 else label) in taken:
                 number += 1
-                chosen = f"{label}_{number}"
+            last_number[label] = number
         taken[chosen] = None
         ids[node.serial] = chosen
     return ids

@@ -60,6 +60,7 @@ def declare(
         )
     pairs = None
     if forwards is not None:
+        forwards = [forwards] if isinstance(forwards, str) else forwards
         items = forwards.items() if isinstance(forwards, Mapping) else [(name, name) for name in forwards]
         pairs = tuple(sorted((str(out), str(into)) for out, into in items))
     declaration = Declaration(because.strip(), state, selectivity, pairs, where)
@@ -81,9 +82,14 @@ def ranges(attribute: str, bounds: Sequence[Any]) -> RangeKey:
     RangeKey(attribute='price', bounds=(10.0, 100.0))
     """
     listed = tuple(bounds)
-    if not listed or any(not one < other for one, other in itertools.pairwise(listed)):
+    try:
+        is_rising = all(one < other for one, other in itertools.pairwise(listed))
+    except TypeError:
+        is_rising = False
+    if not listed or not is_rising:
         raise BuildError(
-            f"the bounds of ranges must be one or more values in rising order, not {list(listed)}",
+            f"the bounds of ranges are {list(listed)}, not one or more values in rising order",
             location=caller().location,
+            hint='for example ab.ranges("price", [10.0, 100.0])',
         )
     return RangeKey(attribute, listed)

@@ -25,7 +25,7 @@ def combiner(
             location=where.location,
             hint="say out=Pair, a NamedTuple, or out=function",
         )
-    if not is_named_tuple(out):
+    if not is_named_tuple(out) and not isinstance(out, type):
         check_takes(f"out= of {what}", out, tuple(schemas), where)
         return out, output_schema(f"out= of {what}", out, None, where, single=True)
     target = checked_schema(out, where)
@@ -65,13 +65,13 @@ def _by_name(what: str, target: Schema, schemas: Sequence[Schema], where: Caller
             raise BuildError(
                 f"out={target.name} of {what} has an attribute '{attribute.name}' that neither {names} has",
                 location=where.location,
-                hint="give a function instead: out=combine, annotated with what it returns",
+                hint=f"give a function instead: out=combine, annotated to return {target.name}",
             )
         if len(owners) > 1 and attribute.name not in equal:
             raise BuildError(
                 f"attribute '{attribute.name}' of out={target.name} is ambiguous: several inputs of {what} have it",
                 location=where.location,
-                hint="give a function instead: out=combine, annotated with what it returns",
+                hint=f"give a function instead: out=combine, annotated to return {target.name}",
             )
         owner = schemas[owners[0]]
         if not attribute.type.accepts(owner[attribute.name]):
@@ -79,6 +79,7 @@ def _by_name(what: str, target: Schema, schemas: Sequence[Schema], where: Caller
                 f"attribute '{attribute.name}' is {owner[attribute.name]} in {owner.name}, "
                 f"but {attribute.type} in out={target.name}",
                 location=where.location,
+                hint=f"make it {owner[attribute.name]} in {target.name}, or give a function: out=combine",
             )
         places.append((owners[0], owner.names.index(attribute.name)))
     return _ByName(target.type, places)

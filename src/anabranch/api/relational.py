@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anabranch.api.base import StreamBase, check_attributes, check_stream
+from anabranch.api.base import StreamBase, check_attributes, check_count, check_stream
 from anabranch.api.pairing import combiner
 from anabranch.api.signatures import check_takes
 from anabranch.api.where import Caller, caller
 from anabranch.api.windows import check_window
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, shown
 from anabranch.graph.schema import Schema
 from anabranch.operators.distinct import Distinct
 from anabranch.operators.join import Join
@@ -65,7 +65,7 @@ class RelationalOperators(StreamBase[T]):
         [Paid(id=2, amount=9.5)]
         """
         where = caller()
-        check_stream(other, where, "what is joined")
+        check_stream(other, where, "the other side of join")
         schemas = (self._schema(), other._schema())
         for side, window, schema in (("left", left, schemas[0]), ("right", right, schemas[1])):
             _check_join_window(side, window, schema, where)
@@ -77,7 +77,7 @@ class RelationalOperators(StreamBase[T]):
                 hint='add on="attribute" or match=lambda l, r: …',
             )
         if (left.per_key or right.per_key) and not left_on:
-            raise BuildError("a window per key needs on=", location=where.location)
+            raise BuildError("a join with per_key=True needs on=", location=where.location, hint='add on="attribute"')
         if left.is_by_time and right.is_by_time:
             _check_comparable_times(left, right, schemas, where)
         if match is not None:
@@ -105,12 +105,12 @@ class RelationalOperators(StreamBase[T]):
         [1, 2, 3, 4]
         """
         where = caller()
-        names = check_attributes(by, self._schema(), where.location, "sort by=", suitable="order")
+        names = check_attributes(by, self._schema(), where.location, "sort", suitable="order")
         if not names:
             raise BuildError(
                 "sort names no attribute", location=where.location, hint='for example .sort("ts", count=100)'
             )
-        _check_count(count, "sort", where)
+        check_count(count, "sort", where)
         return self._after(Sort(names, count), self._schema(), where=where)
 
     def distinct(
@@ -130,41 +130,54 @@ class RelationalOperators(StreamBase[T]):
         """
         where = caller()
         schema = self._schema()
-        named = check_attributes(key, schema, where.location, "distinct key=", suitable="key")
+        named = check_attributes(key, schema, where.location, "key= of distinct", suitable="key")
         if window is not None:
             if not isinstance(window, Window):
                 raise BuildError(
-                    f"{window!r} is not a window",
+                    f"window= of distinct is {shown(window)}, which is not a window",
                     location=where.location,
-                    hint="use ab.sliding or ab.tumbling",
+                    hint="use ab.sliding, ab.tumbling or ab.punctuated",
                 )
-            check_window(window, schema, where)
+            check_window(window, schema, where, "distinct")
+            _check_no_slide("distinct", window, where)
             if window.per_key or window.clock == "key":
-                raise BuildError("the window of distinct goes over the whole stream", location=where.location)
+                raise BuildError(
+                    "the window of distinct goes over the whole stream",
+                    location=where.location,
+                    hint="leave per_key= and clock= out; key= says what must be distinct",
+                )
         return self._after(Distinct(named or schema.names, window), schema, where=where)
-
-
-def _check_count(count: object, what: str, where: Caller) -> None:
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise BuildError(
-            f"count={count!r} of {what} is not a number of tuples",
-            location=where.location,
-            hint="use 1 or more",
-        )
 
 
 def _check_join_window(side: str, window: Any, schema: Schema, where: Caller) -> None:
     if not isinstance(window, Window) or window.shape != "sliding":
         raise BuildError(
-            f"{side}= of a join is what a tuple can still meet: a sliding window, not {window}",
+            f"{side}= of join is what a tuple can still meet: a sliding window, not {_shown_window(window)}",
             location=where.location,
             hint='for example ab.sliding(seconds=60, on="ts") or ab.sliding(count=100)',
         )
-    if window.slide is not None and window.measure != "count":
-        raise BuildError("the window of a join has no slide", location=where.location, hint="leave slide= out")
+    _check_no_slide("join", window, where)
     if window.clock == "key":
-        raise BuildError('the window of a join has no clock="key"', location=where.location)
-    check_window(window, schema, where)
+        raise BuildError(
+            f'{side}= of join has clock="key", but a join has one clock for both sides',
+            location=where.location,
+            hint="leave clock= out",
+        )
+    check_window(window, schema, where, "join")
+
+
+def _check_no_slide(what: str, window: Window, where: Caller) -> None:
+    """What looks back over a window does so at every tuple; by count, a slide of 1 is what that is called."""
+    if window.shape == "sliding" and window.slide not in (None, 1 if window.measure == "count" else None):
+        raise BuildError(
+            f"the window of {what} moves with every tuple, so slide= means nothing for it",
+            location=where.location,
+            hint="leave slide= out",
+        )
+
+
+def _shown_window(window: Any) -> str:
+    return str(window) if isinstance(window, Window) else shown(window)
 
 
 def _check_comparable_times(left: Window, right: Window, schemas: tuple[Schema, Schema], where: Caller) -> None:
@@ -175,22 +188,24 @@ def _check_comparable_times(left: Window, right: Window, schemas: tuple[Schema, 
     calendar = [kind in ("datetime", "date") for kind in kinds]
     if calendar[0] != calendar[1] or left.measure != right.measure:
         raise BuildError(
-            f"the windows of the join go by different times: {left} over {kinds[0]}, {right} over {kinds[1]}",
+            f"the windows of join go by different times: {left}, which is {kinds[0]}, and {right}, which is {kinds[1]}",
             location=where.location,
+            hint="let both go by time or both by delta, over attributes of the same kind",
         )
 
 
 def _join_keys(on: Any, left: Schema, right: Schema, where: Caller) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if isinstance(on, Mapping):
-        left_on = check_attributes(list(on.keys()), left, where.location, "on=", suitable="key")
-        right_on = check_attributes(list(on.values()), right, where.location, "on=", suitable="key")
+        left_on = check_attributes(list(on.keys()), left, where.location, "on= of join", suitable="key")
+        right_on = check_attributes(list(on.values()), right, where.location, "on= of join", suitable="key")
     else:
-        left_on = check_attributes(on, left, where.location, "on=", suitable="key")
-        right_on = check_attributes(on, right, where.location, "on=", suitable="key")
+        left_on = check_attributes(on, left, where.location, "on= of join", suitable="key")
+        right_on = check_attributes(on, right, where.location, "on= of join", suitable="key")
     for one, other in zip(left_on, right_on, strict=True):
         if left[one].without_none() != right[other].without_none():
             raise BuildError(
-                f"'{one}' is {left[one]} in {left.name}, but '{other}' is {right[other]} in {right.name}",
+                f"on= of join compares '{one}', which is {left[one]} in {left.name}, "
+                f"with '{other}', which is {right[other]} in {right.name}",
                 location=where.location,
                 hint="convert one of them in a map before the join",
             )

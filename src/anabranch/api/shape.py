@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anabranch.api.base import StreamBase, check_attributes, check_stream
+from anabranch.api.base import StreamBase, check_attributes, check_count, check_stream
 from anabranch.api.draft import Node, add_node, close_loop
 from anabranch.api.pairing import combiner
-from anabranch.api.signatures import check_takes
+from anabranch.api.signatures import check_arity, check_takes
 from anabranch.api.where import Caller, caller
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, shown
 from anabranch.operators.barrier import Barrier
 from anabranch.operators.feedback import Feedback
 from anabranch.operators.merge_by import MergeBy
@@ -105,12 +105,12 @@ class ShapeOperators(StreamBase[T]):
             raise BuildError(
                 "punctuate takes either a predicate or count=",
                 location=where.location,
-                hint="for example count=100",
+                hint="for example .punctuate(count=100)",
             )
         if when is not None:
             check_takes("the predicate of punctuate", when, (self._schema(),), where)
-        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-            raise BuildError(f"count={count!r} of punctuate is not a number of tuples", location=where.location)
+        if count is not None:
+            check_count(count, "punctuate", where)
         return self._after(Punctuate(when, count), self._schema(), where=where)
 
     def feedback(self, body: Callable[[Stream[T]], tuple[Stream[U], Stream[T]]], *, rounds: bool = False) -> Stream[U]:
@@ -132,24 +132,29 @@ class ShapeOperators(StreamBase[T]):
         [Number(n=3), Number(n=5)]
         """
         where = caller()
+        check_arity("the body of feedback", body, 1, "one stream", where)
         entry = self._after(Feedback(rounds), self._schema(), where=where)
         returned = body(entry)
         if not isinstance(returned, tuple) or len(returned) != 2:
             raise BuildError(
                 "the body of feedback must return two streams: what goes on, and what comes around",
                 location=where.location,
-                hint="end it with  return onward, back",
+                hint="end it with: return onward, back",
             )
-        onward = check_stream(returned[0], where, "the first stream the body of feedback returns")
-        back = check_stream(returned[1], where, "the second stream the body of feedback returns")
+        onward = check_stream(returned[0], where, "the first result of the body of feedback")
+        back = check_stream(returned[1], where, "the second result of the body of feedback")
         if back._schema() != self._schema():
             raise BuildError(
                 f"what comes around is {back._schema().name}, but the loop takes {self._schema().name}",
                 location=where.location,
-                hint="map it to the loop's type before returning it",
+                hint=f"map it to {self._schema().name} before returning it",
             )
         if not _comes_from(back._node, entry._node):
-            raise BuildError("what comes around does not come from the loop", location=where.location)
+            raise BuildError(
+                "what comes around does not come from the loop",
+                location=where.location,
+                hint="return a stream that is made from the one the body is given",
+            )
         close_loop(entry._node, back._output())
         return onward  # type: ignore[return-value]  # a StreamBase is always a Stream
 
@@ -170,6 +175,12 @@ def merge_by(attribute: str, *streams: StreamBase[T]) -> Stream[T]:
     [1, 2, 3, 5]
     """
     where = caller()
+    if not isinstance(attribute, str):
+        raise BuildError(
+            f"merge_by takes the name of an attribute first, not {shown(attribute)}",
+            location=where.location,
+            hint='for example ab.merge_by("ts", one, other)',
+        )
     first, others = _first_and_others(streams, where, "merge_by")
     _check_same_type(first, others, where, "merge_by")
     names = check_attributes(attribute, first._schema(), where.location, "merge_by", suitable="order")
@@ -206,18 +217,18 @@ def _first_and_others(
 ) -> tuple[StreamBase[Any], list[StreamBase[Any]]]:
     checked = [check_stream(stream, where, f"an argument of {what}") for stream in streams]
     if len(checked) < 2:
-        raise BuildError(f"{what} needs at least two streams", location=where.location)
+        raise BuildError(f"{what} needs at least two streams, not {len(checked)}", location=where.location)
     return checked[0], checked[1:]
 
 
 def _check_same_type(first: StreamBase[Any], others: Sequence[Any], where: Caller, what: str) -> None:
     if not others:
-        raise BuildError(f"{what} needs another stream", location=where.location)
+        raise BuildError(f"{what} needs another stream", location=where.location, hint="for example one.union(other)")
     for other in others:
         schema = check_stream(other, where, f"an argument of {what}")._schema()
         if schema != first._schema():
             raise BuildError(
-                f"{what} needs streams of one type, but has {first._schema().name} and {schema.name}",
+                f"{what} takes streams of one type, not of {first._schema().name} and {schema.name}",
                 location=where.location,
                 hint="map them to a common type before",
             )
@@ -228,11 +239,15 @@ def _check_output_names(names: Sequence[str], where: Caller) -> None:
         raise BuildError(
             "split needs the names of its streams",
             location=where.location,
-            hint='.split({"name": predicate, …}) or .split(function, ["name", …])',
+            hint='use .split({"name": predicate, …}) or .split(function, ["name", …])',
         )
     for name in names:
         if not isinstance(name, str) or not name.isidentifier() or name == "dead_letter":
-            raise BuildError(f"a stream of split cannot be named {name!r}", location=where.location)
+            raise BuildError(
+                f"a stream of split cannot be named {name!r}",
+                location=where.location,
+                hint="use letters, digits and underscores, as for a variable; 'dead_letter' is taken",
+            )
     if len(set(names)) < len(names):
         raise BuildError(f"split names a stream twice: {', '.join(names)}", location=where.location)
 

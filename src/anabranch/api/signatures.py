@@ -10,8 +10,8 @@ import typing
 from typing import Any
 
 from anabranch.api.where import Caller
-from anabranch.errors import BuildError
-from anabranch.graph.schema import AttributeType, Schema, attribute_type, is_named_tuple, schema_of
+from anabranch.errors import BuildError, shown
+from anabranch.graph.schema import AttributeType, Schema, attribute_type, is_named_tuple, schema_of, type_name
 
 _ITERABLES = (
     collections.abc.Iterable,
@@ -37,18 +37,25 @@ def output_schema(what: str, fn: Any, out: object, where: Caller, *, single: boo
         return checked_schema(out, where)
     annotation = return_annotation(fn, where)
     found = emitted_type(annotation, what, where)
+    if found is None and annotation is not None:
+        raise BuildError(
+            f"{what} is annotated to return {type_name(annotation)}, but must return a NamedTuple",
+            location=where.location,
+            hint="declare one for what it gives: class Out(NamedTuple): value: int",
+        )
     if found is None:
         example = "-> Out" if single else "-> Iterator[Out]"
+        is_lambda = getattr(unwrapped(fn), "__name__", "") == "<lambda>"
         raise BuildError(
-            f"the type of what {what} gives is not known",
+            f"it is not known what type {what} returns",
             location=where.location,
-            hint=f"annotate the function ({example}), or say out=Out",
+            hint="add out=Out, the NamedTuple it returns" if is_lambda else f"annotate it ({example}), or say out=Out",
         )
     if single and _is_optional(annotation):
         raise BuildError(
-            f"{what} may give nothing, but map gives exactly one tuple for each",
+            f"{what} may return None, but must return a tuple each time",
             location=where.location,
-            hint="use flat_map, which takes None as no tuple",
+            hint="use flat_map, where None stands for no tuple" if what.endswith("map") else None,
         )
     return checked_schema(found, where)
 
@@ -59,7 +66,7 @@ def emitted_type(annotation: object, what: str, where: Caller) -> object | None:
     if len(found) > 1:
         names = ", ".join(candidate.__name__ for candidate in found)
         raise BuildError(
-            f"{what} gives several types: {names}",
+            f"{what} returns several types: {names}",
             location=where.location,
             hint='send the others to named outputs: yield ab.to("name", t), with outputs={"name": T}',
         )
@@ -112,7 +119,7 @@ def _resolve(fn: Any, name: str, where: Caller) -> object:
         return eval(annotation, global_names, _closure_names(target) | where.local_names)
     except Exception as problem:
         raise BuildError(
-            f"the annotation '{annotation}' of '{getattr(target, '__name__', target)}' cannot be resolved: {problem}",
+            f"the annotation '{annotation}' of {shown(target)} cannot be resolved: {problem}",
             location=where.location,
             hint="define or import the type at module level",
         ) from None
@@ -133,43 +140,59 @@ def _closure_names(fn: Any) -> dict[str, Any]:
 
 def check_takes(what: str, fn: Any, schemas: tuple[Schema, ...], where: Caller, *, is_method: bool = False) -> None:
     """`fn` must be callable with one tuple of each schema, and annotated for those types or not at all."""
-    if not callable(fn):
-        raise BuildError(f"{what} is not callable: {fn!r}", location=where.location, hint="pass a function")
     if isinstance(fn, type):
         raise BuildError(
-            f"{what} is a class, where a function is expected",
+            f"{what} is class {fn.__name__}, but must be a function",
             location=where.location,
-            hint="use .process(Class)",
+            hint=f"a class is an operator: .process({fn.__name__})",
+        )
+    taken = "one tuple" if len(schemas) == 1 else f"{len(schemas)} tuples" if schemas else "no argument"
+    if is_method:
+        taken += " besides self"
+    bound = check_arity(what, fn, len(schemas) + is_method, taken, where)
+    if bound is None:
+        return
+    names = list(bound.arguments)[1 if is_method else 0 :]
+    for name, schema in zip(names, schemas, strict=False):
+        if bound.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
+            return
+        expected = _resolve(fn, name, where)
+        if is_named_tuple(expected) and not issubclass(schema.type, expected):  # type: ignore[arg-type]  # checked
+            wanted = expected.__name__  # type: ignore[attr-defined]  # a class
+            raise BuildError(
+                f"{what} takes {wanted}, but the stream carries {schema.name}",
+                location=where.location,
+                hint=f"use it on a stream of {wanted}, or annotate it with {schema.name}",
+            )
+
+
+def check_arity(what: str, fn: Any, count: int, taken: str, where: Caller) -> inspect.BoundArguments | None:
+    """`fn` must be callable with so many positional arguments; how they bind, where that can be known."""
+    if not callable(fn):
+        raise BuildError(
+            f"{what} is {shown(fn)}, but must be a function",
+            location=where.location,
+            hint="pass the function itself, without calling it",
         )
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # some builtins have none: their first call will tell
-        return
-    arguments: list[object] = [None] * (len(schemas) + (1 if is_method else 0))
+        return None
     try:
-        bound = signature.bind(*arguments)
+        return signature.bind(*[None] * count)
     except TypeError:
-        count = "one tuple" if len(schemas) == 1 else f"{len(schemas)} tuples" if schemas else "no argument"
-        if is_method:
-            count += " besides self"
         raise BuildError(
-            f"{what} must take {count}, but its signature is {_shown(fn)}{signature}", location=where.location
+            f"{what} must take {taken}, but is {_shown_signature(fn, signature)}",
+            location=where.location,
         ) from None
-    names = list(bound.arguments)[1 if is_method else 0 :]
-    for name, schema in zip(names, schemas, strict=False):
-        if signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
-            return
-        expected = _resolve(fn, name, where)
-        if is_named_tuple(expected) and not issubclass(schema.type, expected):  # type: ignore[arg-type]  # checked
-            raise BuildError(
-                f"{what} takes {expected.__name__}, but the stream carries {schema.name}",  # type: ignore[attr-defined]
-                location=where.location,
-            )
 
 
-def _shown(fn: Any) -> str:
+def _shown_signature(fn: Any, signature: inspect.Signature) -> str:
+    """A signature without its annotations: which arguments there are is the point."""
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+    arguments = str(inspect.Signature(bare))
     name = getattr(unwrapped(fn), "__name__", "")
-    return "lambda " if name == "<lambda>" else name
+    return f"lambda {arguments[1:-1]}".rstrip() if name == "<lambda>" else f"{name}{arguments}"
 
 
 def value_type(fn: Any, what: str, where: Caller) -> AttributeType:
@@ -177,9 +200,9 @@ def value_type(fn: Any, what: str, where: Caller) -> AttributeType:
     annotation = return_annotation(fn, where)
     if annotation is None:
         raise BuildError(
-            f"the type of what {what} gives is not known",
+            f"it is not known what type {what} gives",
             location=where.location,
-            hint="annotate its result method: def result(self) -> float",
+            hint="annotate its method: def result(self) -> float",
         )
     with where.blamed():
         return attribute_type(annotation, what, where.local_names)

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from anabranch.api.base import Sink, StreamBase
+from anabranch.api.base import Sink, StreamBase, check_path
 from anabranch.api.draft import add_node
 from anabranch.api.signatures import check_takes
 from anabranch.api.where import Caller, caller
@@ -115,7 +115,7 @@ class SinkOperators(StreamBase[T]):
                 location=where.location,
                 hint="use letters, digits and underscores, as for a variable",
             )
-        return self._sink(Collect(name, ordered), where)
+        return self._sink(Collect(name, ordered), where).named(name)
 
     def for_each(self, fn: Callable[[T], object], *, ordered: bool = True, on_error: str = "stop") -> Sink:
         """Call a function with every tuple.
@@ -138,6 +138,7 @@ class SinkOperators(StreamBase[T]):
         return self._sink(ForEach(fn, ordered), where, on_error)
 
     def _file(self, format: str, path: Target, ordered: bool, where: Caller, **options: Any) -> Sink:
+        check_path(path, where)
         with where.blamed():
             return self._sink(WriteFile(format, Path(path), options, ordered), where)
 

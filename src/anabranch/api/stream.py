@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-from anabranch.api.base import StreamBase
+from anabranch.api.base import StreamBase, did_you_mean
 from anabranch.api.draft import Node
 from anabranch.api.relational import RelationalOperators
 from anabranch.api.shape import ShapeOperators
@@ -63,7 +63,7 @@ class Outputs:
             raise BuildError(
                 f"'{self._node.label}' has no output named '{name}'",
                 location=caller().location,
-                hint=f"its outputs are: {', '.join(self._names())}",
+                hint=f"use one of {', '.join(self._names())}" + did_you_mean(name, self._names()),
             )
         return Stream(self._node, self._names().index(name))
 

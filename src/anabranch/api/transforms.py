@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
-from anabranch.api.base import StreamBase, check_attributes, check_stream
+from anabranch.api.base import StreamBase, check_attributes, check_output_name, check_stream, did_you_mean
 from anabranch.api.signatures import (
     check_takes,
     checked_schema,
@@ -16,8 +16,9 @@ from anabranch.api.signatures import (
     return_annotation,
 )
 from anabranch.api.where import Caller, caller
-from anabranch.errors import BuildError
-from anabranch.graph.schema import Schema
+from anabranch.errors import BuildError, shown
+from anabranch.graph.schema import AttributeType, Schema
+from anabranch.graph.values import ValueProblem, value_normalizer
 from anabranch.operators.filter import Filter
 from anabranch.operators.flat_map import FlatMap
 from anabranch.operators.map import Map
@@ -169,14 +170,14 @@ class TransformOperators(StreamBase[T]):
                     location=where.location,
                     hint="give a class, or leave key= out",
                 )
-            check_takes("the function of process", op, (self._schema(),), where)
-            schema = output_schema("the function of process", op, out, where, single=False)
-            return self._after(
-                FlatMap(op), schema, where=where, on_error=on_error, outputs=_named_outputs(outputs, where)
-            )
+            what, named = "the function of process", _named_outputs(outputs, where)
+            check_takes(what, op, (self._schema(),), where)
+            has_main = not named or out is not None or emitted_type(return_annotation(op, where), what, where)
+            main = output_schema(what, op, out, where, single=False) if has_main else None
+            return self._after(FlatMap(op), main, where=where, on_error=on_error, outputs=named)
         methods = {"process": self._schema()}
         main, named = _operator_types(op, methods, out, outputs, where)
-        names, ranges = _key_names(key, self._schema(), where)
+        names, ranges = _key_names(key, self._schema(), where, "process")
         return self._after(
             Process(op, ("process",), (names,), ranges), main, where=where, on_error=on_error, outputs=named
         )
@@ -236,7 +237,7 @@ def connect(
             f"'{label_of(op, 'connect')}' takes punctuations, but several of its inputs have them: "
             f"{', '.join(punctuated)}",
             location=where.location,
-            hint="only one input may be punctuated: where several meet, window boundaries are lost",
+            hint="punctuate only one of them: where several meet, the ends of windows are lost",
         )
     first, *others = streams.values()
     return first._after(
@@ -272,9 +273,9 @@ def _operator_types(
     cls = _factory_class(op)
     if cls is None:
         raise BuildError(
-            f"an operator must be a class, not {op!r}",
+            f"an operator must be a class, not {shown(op)}",
             location=where.location,
-            hint="pass the class itself, or functools.partial(Class, argument): each key gets its own instance",
+            hint="pass the class itself, or functools.partial(Class, …): each key gets its own instance",
         )
     _check_constructor(op, cls, where)
     annotations = []
@@ -284,7 +285,7 @@ def _operator_types(
             raise BuildError(
                 f"class {cls.__name__} has no method '{name}'",
                 location=where.location,
-                hint=f"add  def {name}(self, t: {schema.name}) -> Iterator[Out]: …",
+                hint=f"add def {name}(self, t: {schema.name}) -> Iterator[Out]" + did_you_mean(name, _methods_of(cls)),
             )
         is_static = isinstance(inspect.getattr_static(cls, name), staticmethod | classmethod)
         check_takes(f"{cls.__name__}.{name}", method, (schema,), where, is_method=not is_static)
@@ -311,11 +312,15 @@ def _operator_types(
         )
     if not found and not named:
         raise BuildError(
-            f"the type of what {cls.__name__} emits is not known",
+            f"it is not known what type {cls.__name__} gives",
             location=where.location,
             hint="annotate its methods (-> Iterator[Out]), or say out=Out",
         )
     return (checked_schema(found[0], where) if found else None), named
+
+
+def _methods_of(cls: type) -> list[str]:
+    return [name for name in dir(cls) if not name.startswith("_") and callable(getattr(cls, name))]
 
 
 def _check_constructor(op: Any, cls: type, where: Caller) -> None:
@@ -334,16 +339,29 @@ def _check_constructor(op: Any, cls: type, where: Caller) -> None:
 def _named_outputs(outputs: Mapping[str, type] | None, where: Caller) -> list[tuple[str, Schema]]:
     named = []
     for name, candidate in (outputs or {}).items():
-        if not name.isidentifier() or name in ("out", "dead_letter"):
-            raise BuildError(f"an output cannot be named {name!r}", location=where.location, hint="choose another name")
+        check_output_name(name, where)
         named.append((name, checked_schema(candidate, where)))
     return named
 
 
-def _key_names(key: Any, schema: Schema, where: Caller) -> tuple[tuple[str, ...], RangeKey | None]:
+def _key_names(key: Any, schema: Schema, where: Caller, kind: str) -> tuple[tuple[str, ...], RangeKey | None]:
+    what = f"key= of {kind}"
     if isinstance(key, RangeKey):
-        return check_attributes(key.attribute, schema, where.location, "key=", suitable="order"), key
-    return check_attributes(key, schema, where.location, "key=", suitable="key"), None
+        names = check_attributes(key.attribute, schema, where.location, what, suitable="order")
+        _check_bounds(key, schema[names[0]], where)
+        return names, key
+    return check_attributes(key, schema, where.location, what, suitable="key"), None
+
+
+def _check_bounds(key: RangeKey, kind: AttributeType, where: Caller) -> None:
+    normalize = value_normalizer(kind)
+    for bound in key.bounds:
+        try:
+            normalize(bound)
+        except ValueProblem as problem:
+            raise BuildError(
+                f"the bounds of ranges do not fit attribute '{key.attribute}': {problem}", location=where.location
+            ) from None
 
 
 def _keys_by_input(
@@ -352,13 +370,13 @@ def _keys_by_input(
     if isinstance(key, Mapping):
         if set(key) != set(schemas):
             raise BuildError(
-                f"key= names the inputs {', '.join(key)}, but the inputs are {', '.join(schemas)}",
+                f"key= of connect names the inputs {', '.join(key)}, but the inputs are {', '.join(schemas)}",
                 location=where.location,
                 hint="give a key for every input",
             )
-        by_input = [_key_names(key[name], schema, where) for name, schema in schemas.items()]
+        by_input = [_key_names(key[name], schema, where, "connect") for name, schema in schemas.items()]
     else:
-        by_input = [_key_names(key, schema, where) for schema in schemas.values()]
+        by_input = [_key_names(key, schema, where, "connect") for schema in schemas.values()]
     keys = tuple(names for names, _ in by_input)
     for names, schema in zip(keys, schemas.values(), strict=True):
         first = next(iter(schemas.values()))
@@ -366,9 +384,9 @@ def _keys_by_input(
         expected = [str(first[name]) for name in keys[0]]
         if kinds != expected:
             raise BuildError(
-                f"the keys have different types: {', '.join(expected)} in {first.name}, "
+                f"the inputs of connect have keys of different types: {', '.join(expected)} in {first.name}, "
                 f"{', '.join(kinds)} in {schema.name}",
                 location=where.location,
-                hint="keys of all inputs must have the same types: convert one in a map before",
+                hint="convert one of them in a map before",
             )
     return keys, by_input[0][1]

@@ -7,10 +7,11 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from anabranch.api.base import StreamBase, check_attributes
+from anabranch.api.aggregates import any_
+from anabranch.api.base import StreamBase, check_attributes, check_output_name, did_you_mean
 from anabranch.api.signatures import check_takes, checked_schema, value_type
 from anabranch.api.where import Caller, caller
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, shown
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.aggregate import Column, WindowAggregate
 from anabranch.operators.aggregates import Aggregate, UserAggregate, WindowEdge
@@ -127,35 +128,47 @@ def _window(
     given = {name: amount for name, amount in units.items() if amount is not None}
     measures = [name for name, amount in (("count", count), ("delta", delta)) if amount is not None]
     if len(measures) + bool(given) != 1:
+        listed = " and ".join(f"{name}=" for name in [*measures, *given])
         raise BuildError(
-            f"a {shape} window is measured in one way, but {len(measures) + bool(given)} are given",
+            f"a {shape} window has one length, but is given {listed or 'none'}",
             location=where,
             hint=f'for example ab.{shape}(count=100) or ab.{shape}(seconds=10, on="ts")',
         )
+    if on is not None and not isinstance(on, str):
+        raise BuildError(f"on= names one attribute, but is {shown(on)}", location=where, hint='for example on="ts"')
     if clock not in ("stream", "key"):
         raise BuildError(f"clock={clock!r} is unknown", location=where, hint='use clock="stream" or clock="key"')
     for name, amount in {**given, "count": count, "delta": delta, "slide": slide}.items():
         _check_amount(name, amount, where, zero_allowed=name == "count" and shape == "sliding")
     measure: Literal["count", "time", "delta"] = "count" if count is not None else "time" if given else "delta"
     if measure == "count":
-        if on is not None:
-            raise BuildError("a window by count has no time, so on= means nothing", location=where)
+        for name, is_given in (("on=", on is not None), ("clock=", clock != "stream")):
+            if is_given:
+                raise BuildError(
+                    f"a window by count has no time, so {name} means nothing for it",
+                    location=where,
+                    hint=f"leave {name} out, or give the length in seconds, minutes, …",
+                )
         length, unit = Fraction(count or 0), Fraction(1)
     else:
         if on is None:
             raise BuildError(
                 f"a window by {measure} needs to know the attribute it goes by",
                 location=where,
-                hint='add on="ts"',
+                hint=f'name it, for example on="{"ts" if measure == "time" else "price"}"',
             )
         if per_key:
-            raise BuildError("per_key is for windows by count", location=where)
+            raise BuildError("per_key= is for windows by count", location=where, hint="leave per_key= out")
         unit = _SECONDS[next(iter(given))] if measure == "time" else Fraction(1)
         amounts = given if measure == "time" else {"delta": delta}
         length = sum(
             (_exact(amount) * _SECONDS.get(name, Fraction(1)) for name, amount in amounts.items()),
             Fraction(0),
         )
+    if measure == "count" and slide is not None and not isinstance(slide, int):
+        raise BuildError(f"slide={slide!r} is not a whole number of tuples", location=where)
+    if measure == "delta" and isinstance(slide, timedelta):
+        raise BuildError(f"slide={slide!r} is a time, but the window goes by delta", location=where)
     moved: Fraction | None = None
     if isinstance(slide, timedelta):
         moved = Fraction(slide // timedelta(microseconds=1), 1_000_000)
@@ -172,7 +185,7 @@ def _exact(amount: Any) -> Fraction:
 
 
 def _check_amount(name: str, amount: Any, where: Any, *, zero_allowed: bool) -> None:
-    if amount is None or (isinstance(amount, timedelta) and amount > timedelta(0)):
+    if amount is None or (name == "slide" and isinstance(amount, timedelta) and amount > timedelta(0)):
         return
     is_number = isinstance(amount, int | float) and not isinstance(amount, bool) and amount == amount
     if not is_number or amount < 0 or (amount == 0 and not zero_allowed) or amount == float("inf"):
@@ -207,38 +220,44 @@ class WindowOperators(StreamBase[T]):
         where = caller()
         if not isinstance(window, Window):
             raise BuildError(
-                f"{window!r} is not a window",
+                f"{shown(window)} is not a window",
                 location=where.location,
                 hint="use ab.tumbling, ab.sliding or ab.punctuated",
             )
         schema = self._schema()
-        names = check_attributes(key, schema, where.location, "key=", suitable="key")
-        check_window(window, schema, where)
+        names = check_attributes(key, schema, where.location, "key= of window", suitable="key")
+        check_window(window, schema, where, "window")
         if window.per_key:
-            raise BuildError("per_key is for joins; here, use key=", location=where.location)
+            raise BuildError(
+                "per_key= is for the windows of a join", location=where.location, hint="give window a key= instead"
+            )
         if window.length == 0 and window.shape != "punctuated":
-            raise BuildError("a window of no tuples has nothing to aggregate", location=where.location)
+            raise BuildError(
+                "a window of no tuples has nothing to aggregate", location=where.location, hint="use count=1 or more"
+            )
         if window.clock == "key" and not names:
             raise BuildError('clock="key" needs a key', location=where.location, hint='add key="…"')
         if window.shape == "sliding" and window.slide is None:
             raise BuildError(
                 "a sliding window by time needs to know how far it moves",
                 location=where.location,
-                hint="add slide=",
+                hint="add slide=, in the unit of its length",
             )
         if late is not None and not window.is_by_time:
-            raise BuildError("only windows by time or delta have late tuples", location=where.location)
-        if late is not None and (not late.isidentifier() or late in ("out", "dead_letter")):
-            raise BuildError(f"an output cannot be named {late!r}", location=where.location)
+            raise BuildError(
+                "only windows by time or delta have late tuples", location=where.location, hint="leave late= out"
+            )
+        if late is not None:
+            check_output_name(late, where)
         return WindowedStream(self, window, names, late)
 
 
-def check_window(window: Window, schema: Schema, where: Caller) -> None:
+def check_window(window: Window, schema: Schema, where: Caller, what: str) -> None:
     """The attribute a window goes by must exist, and its lengths must fit the attribute's type."""
     if window.on is None:
         return
     suitable = "time" if window.measure == "time" else "number"
-    check_attributes(window.on, schema, where.location, "on=", suitable=suitable)
+    check_attributes(window.on, schema, where.location, f"on= of {what}", suitable=suitable)
     with where.blamed():
         Axis(window, schema)
 
@@ -293,7 +312,7 @@ class WindowedStream(Generic[T]):
         where = caller()
         schema = self._stream._schema()
         target = checked_schema(out, where)
-        groups = check_attributes(group_by, schema, where.location, "group_by=", suitable="key")
+        groups = check_attributes(group_by, schema, where.location, "group_by= of aggregate", suitable="key")
         resolved = _columns(columns, target, schema, (*self._key, *groups), self._window, where)
         late = [(self._late, schema)] if self._late is not None else []
         return self._stream._after(
@@ -317,9 +336,9 @@ def _columns(
     for name in given:
         if name not in target:
             raise BuildError(
-                f"{target.name} has no attribute '{name}', which the aggregate gives",
+                f"{target.name} has no attribute '{name}', for which aggregate is given {_shown_value(given[name])}",
                 location=where.location,
-                hint=f"{target.name} has: {', '.join(target.names)}",
+                hint=f"use one of {', '.join(target.names)}" + did_you_mean(name, target.names),
             )
     columns: list[tuple[str, Column]] = []
     for name in target.names:
@@ -331,13 +350,14 @@ def _columns(
             raise BuildError(
                 f"attribute '{name}' of {target.name} is given no aggregate",
                 location=where.location,
-                hint=f'for example {name}=ab.last("…")',
+                hint=f'add one, for example {name}=ab.last("…")',
             )
         found = _column_type(column, schema, window, where)
         if not target[name].accepts(found):
             raise BuildError(
                 f"{column} gives {found}, but attribute '{name}' of {target.name} is {target[name]}",
                 location=where.location,
+                hint=f"make it {found} in {target.name}, or use another aggregate",
             )
         columns.append((name, column))
     return tuple(columns)
@@ -346,19 +366,28 @@ def _columns(
 def _column(name: str, value: Any, schema: Schema, window: Window, where: Caller) -> Column:
     if isinstance(value, Aggregate):
         for attribute in (value.attribute, value.by):
-            check_attributes(attribute, schema, where.location, f"{value} for '{name}'")
+            if attribute is not None and not isinstance(attribute, str):
+                raise BuildError(
+                    f"{value.function} for '{name}' takes the name of an attribute, not {shown(attribute)}",
+                    location=where.location,
+                    hint=f"use one of {', '.join(schema.names)}",
+                )
+            check_attributes(attribute, schema, where.location, f"{value.function} for '{name}'")
         return value
     if isinstance(value, WindowEdge):
         if not window.is_by_time:
-            raise BuildError(f"{value} is for windows by time or delta", location=where.location)
+            raise BuildError(
+                f"{value} for '{name}' is for windows by time or delta",
+                location=where.location,
+                hint='use an aggregate such as ab.first("…") or ab.last("…")',
+            )
         return value
     cls = value if isinstance(value, type) else getattr(value, "func", None)
     if not isinstance(cls, type) or not hasattr(cls, "add") or not hasattr(cls, "result"):
-        raise BuildError(
-            f"the value for '{name}' is no aggregate: {value!r}",
-            location=where.location,
-            hint="use ab.count(), ab.sum_(attribute), …, or a class with add(self, t) and result(self)",
-        )
+        hint = "use ab.count(), ab.sum_(attribute), …, or a class with add(self, t) and result(self)"
+        if getattr(value, "__module__", None) == any_.__module__:
+            hint = f"call it: ab.{value.__name__}(…)"
+        raise BuildError(f"'{name}' is given {shown(value)}, which is no aggregate", location=where.location, hint=hint)
     try:
         inspect.signature(value).bind()
     except TypeError as problem:
@@ -370,6 +399,10 @@ def _column(name: str, value: Any, schema: Schema, window: Window, where: Caller
     check_takes(f"{cls.__name__}.add", cls.add, (schema,), where, is_method=True)
     check_takes(f"{cls.__name__}.result", cls.result, (), where, is_method=True)
     return UserAggregate(value, value_type(cls.result, f"aggregate {cls.__name__}", where))
+
+
+def _shown_value(value: Any) -> str:
+    return str(value) if isinstance(value, Aggregate | WindowEdge) else shown(value)
 
 
 def _column_type(column: Column, schema: Schema, window: Window, where: Caller) -> AttributeType:

@@ -54,16 +54,12 @@ class Metrics:
     def dead_letters(self) -> int:
         return sum(operator.dead_letters for operator in self.operators.values())
 
-    @classmethod
-    def of(cls, graph: Graph) -> Metrics:
-        return cls({operator.id: OperatorMetrics() for operator in graph.operators})
-
 
 @dataclass(frozen=True)
 class Result:
     """What a run produced: the tuples of `collect` sinks, the figures, and the plan it followed."""
 
-    plan: Graph
+    plan: Graph = field(repr=False)
     metrics: Metrics
     collected: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 

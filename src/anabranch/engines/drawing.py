@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from anabranch.errors import SourceError
 from anabranch.graph.model import Operator
 from anabranch.graph.values import key_reader, order_reader
 from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreadable
@@ -13,7 +14,7 @@ from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreada
 
 @dataclass(frozen=True)
 class Failed:
-    """A source that raised: nothing more can be drawn from it."""
+    """A source that raised. Nothing more can be drawn from it, so this stops a run whatever `on_error` says."""
 
     cause: Exception
 
@@ -81,14 +82,20 @@ def draw(sources: Sequence[Operator]) -> Iterator[Drawn]:
             if open_partitions[reader.operator.id] == 0:
                 yield reader.operator, FINAL
             continue
-        guards[reader.operator.id].check(item, reader.name)
-        yield reader.operator, item
+        yield reader.operator, guards[reader.operator.id].checked(item, reader.name)
 
 
 def _by_order(readers: list[_Reader]) -> Iterator[_Reader]:
     """The reader with the smallest head; `min` keeps the first declared of equals."""
     while readers:
-        yield min(readers, key=_Reader.place)
+        try:
+            yield min(readers, key=_Reader.place)
+        except TypeError as problem:
+            names = ", ".join(f"'{reader.operator.id}'" for reader in readers)
+            raise SourceError(
+                f"the next tuples of {names} cannot be compared by order_by: {problem}",
+                location=readers[0].operator.location,
+            ) from None
 
 
 def _alternately(readers: list[_Reader]) -> Iterator[_Reader]:
@@ -106,17 +113,15 @@ class PartitionGuard:
         self._key_of = key_reader(operator.outputs[0].schema, self._names) if self._names else None
         self._owner: dict[Any, str] = {}
 
-    def check(self, item: Any, partition: str) -> None:
+    def checked(self, item: Any, partition: str) -> Any:
+        """The item, or at its place what is wrong with it."""
         if self._key_of is None or isinstance(item, Unreadable | Failed):
-            return
+            return item
         key = self._key_of(item)
         owner = self._owner.setdefault(key, partition)
-        if owner != partition:
-            raise PartitionViolation(", ".join(self._names), key, owner, partition)
-
-
-class PartitionViolation(Exception):
-    """A key value in two partitions; engines report it as the source's error."""
-
-    def __init__(self, names: str, key: Any, one: str, other: str) -> None:
-        super().__init__(f"partition_by={names!r} is not true: {key!r} occurs in {one} and in {other}")
+        if owner == partition:
+            return item
+        names = ", ".join(self._names)
+        return Unreadable(
+            f"partition_by={names!r} is not true: {key!r} occurs in {owner} and in {partition}", partition, repr(item)
+        )

@@ -16,7 +16,7 @@ from anabranch.engines.base import Metrics, OperatorMetrics, Result
 from anabranch.engines.drawing import Failed, draw
 from anabranch.engines.failures import operator_error, unreadable_error
 from anabranch.engines.interrupts import Shield, shielded
-from anabranch.errors import RunError
+from anabranch.errors import RunError, in_words
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.traverse import loops
 from anabranch.graph.values import Converter, copier, normalizer
@@ -37,7 +37,7 @@ from anabranch.operators.sinks.collect import CollectMeaning
 
 def run(graph: Graph, metrics: Metrics | None = None) -> Result:
     """Run a program sequentially; an error or interrupt that stops it carries the result so far."""
-    execution = _Execution(graph, metrics or Metrics.of(graph))
+    execution = _Execution(graph, metrics or Metrics())
     try:
         execution.run()
     except (RunError, KeyboardInterrupt) as stop:
@@ -71,7 +71,10 @@ class _Frame:
 
     def next(self) -> Any:
         if self.emissions is None:
-            self.emissions = iter(self.step())
+            try:
+                self.emissions = iter(self.step())
+            except StopIteration as problem:  # the user's: for us it would mean that there are no more emissions
+                raise RuntimeError("StopIteration") from problem
         return next(self.emissions)
 
 
@@ -106,7 +109,7 @@ class _Execution:
         return _Node(
             operator,
             definition.meaning(operator) if isinstance(definition, OperatorDefinition) else None,
-            self.metrics[operator.id],
+            self.metrics.operators.setdefault(operator.id, OperatorMetrics()),
             normalize=[normalizer(port.schema) for port in operator.outputs],
             copy=[copier(port.schema) for port in operator.outputs],
             consumers=[[] for _ in operator.outputs],
@@ -135,6 +138,8 @@ class _Execution:
         for operator, item in draw(self.graph.sources):
             with shield:
                 node = self.nodes[operator.id]
+                if isinstance(item, Failed):
+                    raise operator_error(operator, item.cause, None, "reading")
                 if item is not FINAL:
                     self.metrics.tuples_in += 1
                 self._traverse(_Frame(node, partial(self._source_emissions, node, item), item))
@@ -143,8 +148,6 @@ class _Execution:
     def _source_emissions(self, node: _Node, item: Any) -> Emissions:
         if isinstance(item, Unreadable):
             raise unreadable_error(node.operator, item)
-        if isinstance(item, Failed):
-            raise item.cause
         yield 0, item
         if item is FINAL and node.operator.on_error == "dead_letter":
             yield 1, FINAL
@@ -308,8 +311,7 @@ def _dead_letter(operator: Operator, error: RunError, problem: Exception, item: 
     where = getattr(error, "where", None) or str(operator.location)
     if isinstance(item, Unreadable):
         return make(operator.id, where, item.message, item.raw or "")  # type: ignore[call-arg]  # DeadLetter
-    what = f"{type(problem).__name__}: {problem}"
-    return make(operator.id, where, what, repr(item))  # type: ignore[call-arg]  # DeadLetter
+    return make(operator.id, where, in_words(problem), repr(item))  # type: ignore[call-arg]  # DeadLetter
 
 
 def _open(sinks: list[SinkMeaning]) -> None:

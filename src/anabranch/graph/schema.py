@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, shown
 
 SCALARS: dict[type, str] = {
     int: "int",
@@ -125,14 +126,16 @@ def schema_of(candidate: object, local_names: dict[str, Any] | None = None) -> S
 
 def _schema_of(candidate: object, local_names: dict[str, Any], enclosing: tuple[object, ...]) -> Schema:
     if not is_named_tuple(candidate):
-        shown = candidate.__name__ if isinstance(candidate, type) else repr(candidate)
         raise BuildError(
-            f"{shown} is not a tuple type",
+            f"{shown(candidate)} is not a tuple type",
             hint="declare it as a class with typed attributes: class Call(NamedTuple): phone: int",
         )
     assert isinstance(candidate, type)
     if candidate in enclosing:
-        raise BuildError(f"{candidate.__name__} contains itself; the attributes of a tuple cannot be recursive")
+        raise BuildError(
+            f"{candidate.__name__} contains itself, but the attributes of a tuple cannot be recursive",
+            hint="refer to other tuples by an attribute that identifies them",
+        )
     try:
         hints = typing.get_type_hints(candidate, localns=local_names)
     except NameError as problem:
@@ -175,10 +178,11 @@ def attribute_type(
         present = [argument for argument in arguments if argument is not type(None)]
         if len(present) == 1 and len(present) < len(arguments):
             return attribute_type(present[0], where, names, enclosing).with_none()
-    raise BuildError(f"{where} has the unsupported type {_show(annotation)}", hint=f"use one of {SUPPORTED}")
+    raise BuildError(f"{where} has the unsupported type {type_name(annotation)}", hint=f"use one of {SUPPORTED}")
 
 
-def _show(annotation: object) -> str:
+def type_name(annotation: object) -> str:
+    """An annotation as a message shows it: without the modules of its types."""
     if isinstance(annotation, type) and typing.get_origin(annotation) is None:
         return annotation.__name__
-    return str(annotation).replace("typing.", "")
+    return re.sub(r"(?:[\w<>]+\.)+", "", str(annotation))

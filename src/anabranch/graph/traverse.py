@@ -30,9 +30,11 @@ def find_cycle(graph: Graph, *, ignoring_feedback: bool) -> tuple[str, ...]:
 
 
 def loops(graph: Graph) -> tuple[frozenset[str], ...]:
-    """The strongly connected sets of operators that feedback edges make."""
+    """The strongly connected sets of operators that feedback edges make, in order of declaration."""
+    position = {operator.id: index for index, operator in enumerate(graph.operators)}
     components = nx.strongly_connected_components(as_networkx(graph))
-    return tuple(sorted((frozenset(component) for component in components if len(component) > 1), key=sorted))
+    found = (frozenset(component) for component in components if len(component) > 1)
+    return tuple(sorted(found, key=lambda members: min(position[member] for member in members)))
 
 
 def topological(graph: Graph) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
+from anabranch.errors import PlainProblem, shown
 from anabranch.graph.schema import AttributeType, Schema
 
 SMALLEST_INT = -(2**63)
@@ -20,8 +21,10 @@ LARGEST_INT = 2**63 - 1
 Converter = Callable[[Any], Any]
 
 
-class ValueProblem(TypeError):
+class ValueProblem(PlainProblem, TypeError):
     """A value does not fit its attribute; engines report it as the emitting operator's error."""
+
+    verb = "gave a wrong value"
 
 
 def normalizer(schema: Schema) -> Converter:
@@ -91,7 +94,7 @@ def _to_int(value: Any) -> int:
             raise ValueProblem(f"int expected, got {_describe(value)}")
         value = int(operator.index(value))
     if not SMALLEST_INT <= value <= LARGEST_INT:
-        raise ValueProblem(f"{value} does not fit into 64 bits")
+        raise ValueProblem(f"{_describe_int(value)} does not fit into 64 bits")
     return value  # type: ignore[no-any-return]  # narrowed by the checks above
 
 
@@ -103,7 +106,7 @@ def _to_float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueProblem(f"{value} is too large for a float") from None
+        raise ValueProblem(f"{_describe_int(value)} is too large for a float") from None
 
 
 def _to_bool(value: Any) -> bool:
@@ -164,7 +167,15 @@ _SCALAR_NORMALIZERS: dict[str, Converter] = {
 
 
 def _describe(value: Any) -> str:
-    return "None" if value is None else f"{value!r} ({type(value).__name__})"
+    """A value with its type, where its text does not tell."""
+    text, kind = shown(value), type(value).__name__
+    return text if value is None or kind in text else f"{text} ({kind})"
+
+
+def _describe_int(value: Any) -> str:
+    """Python refuses to write out ints of very many digits."""
+    bits = int(value).bit_length()
+    return str(value) if bits <= 256 else f"an int of {bits:,} bits"
 
 
 # Keys -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationIn, PunctuationOut
 from anabranch.graph.values import is_same_key, key_reader
 from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge
-from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, OperatorDefinition
+from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, OperatorDefinition, Step
 from anabranch.operators.windows import Axis, Window
 
 Column = Aggregate | UserAggregate | WindowEdge
@@ -80,16 +80,16 @@ class _Contents:
             case WindowEdge():
                 return None
 
-    def results(self, make: Callable[[list[Any]], Any], edges: dict[str, Any]) -> Iterator[Any]:
-        for accumulators in self.groups.values():
-            values = []
-            for (_, column), accumulator in zip(self.definition.columns, accumulators, strict=True):
-                if isinstance(column, WindowEdge):
-                    values.append(edges[column.edge])
-                else:
-                    assert accumulator is not None
-                    values.append(accumulator.result())
-            yield make(values)
+    def result(self, accumulators: list[Accumulator | None], edges: dict[str, Any]) -> list[Any]:
+        """The values of the output for one group."""
+        values = []
+        for (_, column), accumulator in zip(self.definition.columns, accumulators, strict=True):
+            if isinstance(column, WindowEdge):
+                values.append(edges[column.edge])
+            else:
+                assert accumulator is not None
+                values.append(accumulator.result())
+        return values
 
 
 class _Windows(Meaning):
@@ -106,9 +106,15 @@ class _Windows(Meaning):
     def new_window(self) -> _Contents:
         return _Contents(self.definition, self.operator)
 
-    def close(self, window: _Contents, edges: dict[str, Any] | None = None) -> Iterator[Emission]:
-        for item in window.results(self.make, edges or {}):
-            yield 0, item
+    def close(self, window: _Contents, edges: dict[str, Any] | None = None) -> Iterator[Step]:
+        """A step per group: one that fails does not take the others along."""
+        for accumulators in window.groups.values():
+            yield partial(self._emit_group, window, accumulators, edges or {})
+
+    def _emit_group(
+        self, window: _Contents, accumulators: list[Accumulator | None], edges: dict[str, Any]
+    ) -> Iterator[Emission]:
+        yield 0, self.make(window.result(accumulators, edges))
 
     def punctuation(self, port: int) -> Emissions:
         return ()
@@ -156,7 +162,7 @@ class _SlidingCountWindows(_Windows):
             self.since_last[key] = 0
             yield from self._emit(recent)
 
-    def _emit(self, recent: deque[tuple[int, Any]]) -> Iterator[Emission]:
+    def _emit(self, recent: deque[tuple[int, Any]]) -> Iterator[Step]:
         contents = self.new_window()
         for _, item in recent:
             contents.add(item, self.group_of(item))
@@ -208,7 +214,7 @@ class _TimeWindows(_Windows):
             if not self.open[end]:
                 del self.open[end]
 
-    def _close_window(self, end: int, window: _Contents) -> Iterator[Emission]:
+    def _close_window(self, end: int, window: _Contents) -> Iterator[Step]:
         like = window.sample[self.axis.position]
         edges = {"start": self.axis.start_of(end, like), "end": self.axis.end_of(end, like)}
         yield from self.close(window, edges)

@@ -35,7 +35,7 @@ class Aggregate:
     ddof: int = 1
 
     def __str__(self) -> str:
-        inner = ", ".join(name for name in (self.attribute, self.by) if name)
+        inner = ", ".join(str(name) for name in (self.attribute, self.by) if name)
         return f"{self.function}({inner})"
 
     @property
@@ -123,7 +123,7 @@ class UserAggregate:
 
 def _require(kind: AttributeType, allowed: tuple[str, ...], aggregate: Aggregate) -> None:
     if kind.kind not in allowed:
-        raise BuildError(f"{aggregate} cannot be computed on type {kind}", hint=f"it takes {', '.join(allowed)}")
+        raise BuildError(f"{aggregate} cannot be computed on type {kind}", hint=f"use it on {', '.join(allowed)}")
 
 
 class _Count:

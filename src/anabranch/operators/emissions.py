@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from anabranch.errors import PlainProblem, shown
 from anabranch.graph.model import Operator
+from anabranch.graph.values import ValueProblem
 from anabranch.operators.base import Emission
 
 
@@ -43,7 +45,11 @@ def each_emission(result: Any, operator: Operator) -> Iterator[Emission]:
     if isinstance(result, To) or hasattr(result, "_fields"):
         yield _routed(result, operator)
         return
-    for item in result:
+    try:
+        items = iter(result)
+    except TypeError:
+        raise ValueProblem(f"a tuple, several, or None expected, got {shown(result)}") from None
+    for item in items:
         yield _routed(item, operator)
 
 
@@ -52,8 +58,8 @@ def _routed(item: Any, operator: Operator) -> Emission:
         for index, port in enumerate(operator.outputs):
             if port.name == item.output and port.name != "dead_letter":
                 return index, item.item
-        names = ", ".join(port.name for port in operator.outputs)
-        raise ValueError(f"there is no output named '{item.output}'; the outputs are: {names}")
+        names = ", ".join(port.name for port in operator.outputs if port.name != "dead_letter")
+        raise PlainProblem(f"there is no output {item.output!r}; the outputs are {names}")
     if operator.outputs[0].name != "out":
-        raise ValueError("this operator has only named outputs: say which, with ab.to(name, tuple)")
+        raise PlainProblem("it has only named outputs: say which one, with ab.to(name, tuple)")
     return 0, item

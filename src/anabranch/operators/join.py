@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationOut
-from anabranch.graph.values import is_same_key, key_reader
+from anabranch.graph.values import key_reader
 from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
 from anabranch.operators.windows import Axis, Window
 
@@ -46,8 +47,8 @@ class _JoinMeaning(Meaning):
             key_reader(right.schema, definition.right_on),
         ]
         self.windows = [
-            JoinWindow(definition.left, left, self.keys[0]),
-            JoinWindow(definition.right, right, self.keys[1]),
+            JoinWindow(definition.left, left),
+            JoinWindow(definition.right, right),
         ]
         self.clock: Any = None  # the largest time seen on either input
 
@@ -60,56 +61,61 @@ class _JoinMeaning(Meaning):
             own.expire(self.clock)
             other.expire(self.clock)
         key = self.keys[port](item)
-        for candidate in other.contents():
+        match = self.definition.match
+        for candidate in other.contents(key):
             left, right = (item, candidate) if port == 0 else (candidate, item)
-            if self._is_match(key, self.keys[1 - port](candidate), left, right):
+            if match is None or match(left, right):
                 yield 0, self.definition.combine(left, right)
-        own.add(item, time, self.clock)
-
-    def _is_match(self, key: Any, other_key: Any, left: Any, right: Any) -> bool:
-        if not is_same_key(key, other_key):
-            return False
-        return self.definition.match is None or bool(self.definition.match(left, right))
+        own.add(item, key, time, self.clock)
 
     def punctuation(self, port: int) -> Emissions:
         return ()
 
 
 class JoinWindow:
-    """The tuples of one input that can still be met, oldest first."""
+    """The tuples of one input that can still be met, by key: only those with an equal key are worth looking at."""
 
-    def __init__(self, window: Window, port: Any, key_of: Callable[[Any], Any]) -> None:
+    def __init__(self, window: Window, port: Any) -> None:
         self.window = window
         self.axis = Axis(window, port.schema) if window.is_by_time else None
-        self.key_of = key_of
-        self.held: deque[tuple[Any, Any, Any]] = deque()  # (time, key, tuple) in order of arrival
+        self.arrivals = 0
+        self.held: dict[Any, dict[int, Any]] = {}  # key -> number of arrival -> tuple, oldest first
+        self.by_time: list[tuple[Any, int, Any]] = []  # a heap of (time, number of arrival, key)
+        self.by_arrival: deque[tuple[int, Any]] = deque()  # (number of arrival, key)
 
     def time(self, item: Any) -> Any:
         return None if self.axis is None else self.axis.time(item)
 
-    def contents(self) -> list[Any]:
-        return [item for _, _, item in self.held]
+    def contents(self, key: Any) -> list[Any]:
+        return list(self.held.get(key, {}).values())
 
     def expire(self, clock: Any) -> None:
         """By time a window holds what is newer than the largest time on either input minus its length."""
         if self.axis is not None:
             horizon = clock - self.axis.length
-            if any(time <= horizon for time, _, _ in self.held):
-                self.held = deque(entry for entry in self.held if entry[0] > horizon)
+            while self.by_time and self.by_time[0][0] <= horizon:
+                _, number, key = heapq.heappop(self.by_time)
+                self._drop(key, number)
 
-    def add(self, item: Any, time: Any, clock: Any) -> None:
-        key = self.key_of(item)
+    def add(self, item: Any, key: Any, time: Any, clock: Any) -> None:
+        number, self.arrivals = self.arrivals, self.arrivals + 1
         if self.axis is not None:
             if time > clock - self.axis.length:
-                self.held.append((time, key, item))
-            return
-        self.held.append((None, key, item))
-        peers = [entry for entry in self.held if is_same_key(entry[1], key)] if self.window.per_key else self.held
-        if len(peers) > self.window.length:
-            self._drop_oldest(key)
+                heapq.heappush(self.by_time, (time, number, key))
+                self.held.setdefault(key, {})[number] = item
+        elif self.window.per_key:
+            own = self.held.setdefault(key, {})
+            own[number] = item
+            if len(own) > self.window.length:
+                self._drop(key, next(iter(own)))
+        else:
+            self.by_arrival.append((number, key))
+            self.held.setdefault(key, {})[number] = item
+            if len(self.by_arrival) > self.window.length:
+                oldest, its_key = self.by_arrival.popleft()
+                self._drop(its_key, oldest)
 
-    def _drop_oldest(self, key: Any) -> None:
-        for index, entry in enumerate(self.held):
-            if not self.window.per_key or is_same_key(entry[1], key):
-                del self.held[index]
-                return
+    def _drop(self, key: Any, number: int) -> None:
+        del self.held[key][number]
+        if not self.held[key]:
+            del self.held[key]

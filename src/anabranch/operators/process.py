@@ -62,15 +62,16 @@ class _ProcessMeaning(Meaning):
         ]
         # Insertion order is the order of first arrival, which `finish` and `punctuation` follow.
         self.instances: dict[Any, Any] = {}
-        if not any(definition.keys):
-            self.instances[None] = definition.factory()
 
     def process(self, port: int, item: Any) -> Iterator[Emission]:
-        key = self.readers[port](item)
+        instance = self._instance(self.readers[port](item))
+        method = getattr(instance, self.definition.methods[port])
+        yield from each_emission(method(item), self.operator)
+
+    def _instance(self, key: Any) -> Any:
         if key not in self.instances:
             self.instances[key] = self.definition.factory()
-        method = getattr(self.instances[key], self.definition.methods[port])
-        yield from each_emission(method(item), self.operator)
+        return self.instances[key]
 
     def punctuation(self, port: int) -> Emissions:
         yield from self._every_instance("punctuation")
@@ -80,14 +81,15 @@ class _ProcessMeaning(Meaning):
         return self._every_instance("finish")
 
     def _every_instance(self, method_name: str) -> Iterator[Step]:
-        """A step per instance, in order of the keys' first arrival."""
-        for instance in list(self.instances.values()):
-            method = getattr(instance, method_name, None)
-            if method is not None:
-                yield partial(self._call, method)
+        """A step per instance, in order of the keys' first arrival; without a key there always is one."""
+        keys = list(self.instances) if any(self.definition.keys) else [None]
+        for key in keys:
+            yield partial(self._call, key, method_name)
 
-    def _call(self, method: Callable[[], Any]) -> Iterator[Emission]:
-        yield from each_emission(method(), self.operator)
+    def _call(self, key: Any, method_name: str) -> Iterator[Emission]:
+        method = getattr(self._instance(key), method_name, None)
+        if method is not None:
+            yield from each_emission(method(), self.operator)
 
 
 def _no_key(item: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from anabranch.errors import PlainProblem
 from anabranch.graph.model import Operator, Record
 from anabranch.operators.base import Emission, Meaning, OperatorDefinition
 
@@ -44,5 +45,5 @@ class _SplitMeaning(Meaning):
         if name is None:
             return None
         if name not in definition.names:
-            raise ValueError(f"the split has no stream named {name!r}; it has {', '.join(definition.names)}")
+            raise PlainProblem(f"it has no stream {name!r}; its streams are {', '.join(definition.names)}")
         return definition.names.index(name)

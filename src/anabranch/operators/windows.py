@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from typing import Any, Literal
 
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, PlainProblem
 from anabranch.graph.schema import Schema
 
 _EPOCH = datetime(1970, 1, 1)
@@ -84,7 +84,7 @@ class Axis:
         value = item[self.position]
         if self.kind == "float":
             if value != value or value in (float("inf"), float("-inf")):
-                raise ValueError(f"the time attribute '{self.attribute}' is {value}")
+                raise PlainProblem(f"its time, attribute '{self.attribute}', is {value}, which is in no window")
             return value
         if self.kind == "int":
             return value

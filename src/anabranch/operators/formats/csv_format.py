@@ -84,7 +84,7 @@ def _is_delimiter(candidate: object) -> bool:
 
 def _find_columns(records: Iterator[CsvRecord], name: str, schema: Schema) -> tuple[int, list[int]]:
     """Read the header: how many columns there are, and at which of them each attribute stands."""
-    hint = "header=False reads a file without a header row by position"
+    hint = "header=False reads a file that has no header, by position"
     record = next(records, None)
     if record is None:
         raise SourceError(f"{name}: the file is empty; a header row was expected", hint=hint)

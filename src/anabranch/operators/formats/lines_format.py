@@ -18,7 +18,7 @@ def check_lines_schema(schema: Schema) -> None:
     if [attribute.type for attribute in schema.attributes] != [AttributeType("str")]:
         raise BuildError(
             f"lines of text need a tuple with exactly one attribute, a str; {schema} is not that",
-            hint="class Line(NamedTuple): text: str",
+            hint="use a type such as class Line(NamedTuple): text: str",
         )
 
 

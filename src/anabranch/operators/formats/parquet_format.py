@@ -54,7 +54,8 @@ def _open(path: Path) -> Any:
     try:
         return pq.ParquetFile(str(path), buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True)
     except Exception as problem:  # Arrow has no one class for what a damaged file makes it raise
-        raise SourceError(f"{path}: not a Parquet file, or a damaged one: {_first_line(problem)}") from None
+        why = "" if "magic bytes" in str(problem) else f", or a damaged one: {_first_line(problem)}"
+        raise SourceError(f"{path}: not a Parquet file{why}") from None
 
 
 def _check_columns(file: Any, path: Path, schema: Schema) -> None:

@@ -90,7 +90,7 @@ class ParquetFileWriter(Writer):
                 if self._zoned.get(path, found.get(path, zoned)) != zoned:
                     raise SinkError(
                         f"{self._name}: column '{path}' cannot hold datetimes with a zone and without; "
-                        f"{value} is {'with' if zoned else 'without'} one, those before it are not",
+                        f"{value} has {'one' if zoned else 'none'}, unlike those before it",
                         hint="give all of them a zone, or none",
                     )
                 found[path] = zoned

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, shown
 from anabranch.graph.model import Operator, Record
 from anabranch.operators.base import Emission, SinkMeaning
 from anabranch.operators.sinks.base import SinkDefinition
@@ -23,7 +23,7 @@ class ForEach(SinkDefinition):
 
     def __post_init__(self) -> None:
         if not callable(self.fn):
-            raise BuildError(f"{self.fn!r} is not a function", hint="give a function of one tuple")
+            raise BuildError(f"{shown(self.fn)} is not a function", hint="give a function of one tuple")
 
     def meaning(self, operator: Operator) -> ForEachMeaning:
         return ForEachMeaning(operator, self.fn)

@@ -14,6 +14,7 @@ from anabranch.graph.schema import Schema
 from anabranch.operators.base import Emission, SinkMeaning
 from anabranch.operators.formats import text_format
 from anabranch.operators.formats.failures import why
+from anabranch.operators.formats.ports import check_port
 from anabranch.operators.sinks.base import SinkDefinition, located
 
 _CONNECT_TIMEOUT = 10.0  # seconds
@@ -32,6 +33,7 @@ class WriteTcp(SinkDefinition):
     ordered: bool = True
 
     def __post_init__(self) -> None:
+        check_port(self.port)
         text_format(self.format)
 
     @property

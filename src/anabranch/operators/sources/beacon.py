@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count as count_from
 from typing import Any, ClassVar
 
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, shown
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import normalizer
@@ -32,7 +32,9 @@ class Beacon(SourceDefinition):
 
     def __post_init__(self) -> None:
         if not callable(self.fn):
-            raise BuildError(f"{self.fn!r} is not a function", hint=f"give a function from int to {self.schema.name}")
+            raise BuildError(
+                f"{shown(self.fn)} is not a function", hint=f"give a function from int to {self.schema.name}"
+            )
         is_count = type(self.count) is int and self.count >= 0
         if self.count is not None and not is_count:
             raise BuildError(f"count={self.count!r} is not a number of tuples", hint="use an int of 0 or more, or None")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, shown
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import ValueProblem, key_reader, normalizer
@@ -35,7 +35,7 @@ class FromItems(SourceDefinition):
             is_one_shot = iter(self.items) is self.items
         except TypeError:
             raise BuildError(
-                f"items={self.items!r} cannot be iterated", hint=f"give a list of {self.schema.name}"
+                f"items={shown(self.items)} cannot be iterated", hint=f"give a list of {self.schema.name}"
             ) from None
         if is_one_shot or isinstance(self.items, list):
             object.__setattr__(self, "items", tuple(self.items))
@@ -76,5 +76,5 @@ def _read(schema: Schema, numbered: Iterable[tuple[int, Any]]) -> Iterator[Any]:
         try:
             normal = normalize(item)
         except ValueProblem as problem:
-            normal = Unreadable(str(problem), where=f"item {number}", raw=repr(item))
+            normal = Unreadable(str(problem), where=f"item {number}", raw=shown(item))
         yield normal

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
-from anabranch.errors import BuildError
+from anabranch.errors import BuildError, shown
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import ValueProblem, normalizer
@@ -32,18 +32,18 @@ class Generate(SourceDefinition):
     def __post_init__(self) -> None:
         if not callable(self.fn):
             raise BuildError(
-                f"{self.fn!r} is not a function",
-                hint="give a function that returns an iterator, not the iterator",
+                f"{shown(self.fn)} is not a function",
+                hint="pass the function that makes the tuples, without calling it",
             )
         if bool(self.partition_by) != (self.parts is not None):
             raise BuildError(
                 "partition_by= and partitions= belong together",
-                hint='partition_by="area", partitions=["A", "B"] calls fn("A") and fn("B")',
+                hint='partition_by="area", partitions=["A", "B"] calls the function with "A" and with "B"',
             )
         if self.parts is not None:
             object.__setattr__(self, "parts", tuple(self.parts))
             if not self.parts:
-                raise BuildError("partitions= is empty", hint="give at least one value to call fn with")
+                raise BuildError("partitions= is empty", hint="give at least one value to call the function with")
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -57,11 +57,11 @@ class Generate(SourceDefinition):
     def _read(self, *arguments: Any) -> Iterator[Any]:
         normalize = normalizer(self.schema)
         items = self.fn(*arguments)
+        if isinstance(items, self.schema.type):  # iterable, but over its attributes
+            raise ValueProblem(f"an iterator of {self.schema.name} expected, got one {self.schema.name}")
         try:
             iterator = iter(items)
         except TypeError:
-            raise ValueProblem(
-                f"an iterator of {self.schema.name} expected, got {items!r} ({type(items).__name__})"
-            ) from None
+            raise ValueProblem(f"an iterator of {self.schema.name} expected, got {shown(items)}") from None
         for item in iterator:
             yield normalize(item)

@@ -13,6 +13,7 @@ from anabranch.graph.schema import Schema
 from anabranch.operators.base import Partition, SourceDefinition
 from anabranch.operators.formats import text_format
 from anabranch.operators.formats.failures import why
+from anabranch.operators.formats.ports import check_port
 from anabranch.operators.sources.located import located
 
 
@@ -33,6 +34,7 @@ class ReadTcp(SourceDefinition):
     timeout: float | None = None
 
     def __post_init__(self) -> None:
+        check_port(self.port)
         text_format(self.format).check_schema(self.schema)
 
     @property

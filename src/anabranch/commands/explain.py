@@ -1,0 +1,127 @@
+"""`anabranch explain`: what the compiler makes of an app, as text, JSON, a drawing or a page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from anabranch.commands.app_options import parse_app, print_command_help
+from anabranch.errors import UsageError
+from anabranch.explain import Explanation, explain
+from anabranch.graph.format import why_not_lines
+from anabranch.graph.phrases import is_partitioned_into_regions
+from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
+
+PURPOSE = "Show what an app is made of, what of it runs in parallel, and why the rest does not."
+EXAMPLE = """\
+example:
+  anabranch explain examples/mobility_fraud.py
+  anabranch explain examples/mobility_fraud.py --channels 4 --svg fraud.svg
+  anabranch explain examples/mobility_fraud.py --require-parallel Speed      fails if Speed is not parallel
+"""
+_WIDTH = 100
+
+
+def explain_command(given: list[str], errors: Console) -> int:
+    if not given or given[0] in ("-h", "--help"):
+        print_command_help("explain", PURPOSE, EXAMPLE, _add_options)
+        return 0 if given else 2
+    program, options = parse_app("explain", given, _add_options)
+    explanation = explain(program, stage=options["stage"], channels=options["channels"])
+    sequential = _not_parallel(explanation, options["require_parallel"])
+    if options["json"] or options["svg"] or options["html"]:
+        _write(explanation, options["json"], options["svg"], options["html"])
+    else:
+        _print_text(explanation)
+    for name in sequential:
+        _print_why_not(explanation, name, errors)
+    return 1 if sequential else 0
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to show")
+    group.add_argument("--stage", metavar="NAME", help="what is known after this stage of the compiler: build, "
+                       "properties, regions, joints, ordering, order_keys, fuse (default: the last)")  # fmt: skip
+    group.add_argument("--channels", metavar="N", type=_channels, help="draw regions with this many channels: 4, "
+                       "or for each: R1=4,R2=2")  # fmt: skip
+    group.add_argument("--json", action="store_true", help="JSON instead of text")
+    group.add_argument("--svg", metavar="FILE", help="write a drawing (- for standard output)")
+    group.add_argument("--html", metavar="FILE", help="write a page with a drawing and tables (- likewise)")
+    group.add_argument("--require-parallel", metavar="NAME", nargs="+", action="extend", default=[],
+                       help="exit with 1 unless these operators are in parallel regions")  # fmt: skip
+    group.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+
+
+def _channels(text: str) -> int | dict[str, int]:
+    """`4` or `R1=4,R2=2`."""
+    try:
+        if "=" not in text:
+            return int(text)
+        pairs = [part.split("=") for part in text.split(",")]
+        return {region.strip(): int(count) for region, count in pairs}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a number nor a list such as R1=4,R2=2") from None
+
+
+def _not_parallel(explanation: Explanation, required: list[str]) -> list[str]:
+    if required and not is_partitioned_into_regions(explanation.plan):
+        raise UsageError(
+            f"after the stage '{explanation.stage}' it is not decided yet what is parallel",
+            hint="leave out --stage, or name 'regions' or a later one",
+        )
+    return [name for name in dict.fromkeys(required) if not explanation.is_parallel(name)]
+
+
+# Output ----------------------------------------------------------------------------------------------------------
+
+
+def _write(explanation: Explanation, is_json: bool, svg: str | None, html: str | None) -> None:
+    if [is_json, svg == "-", html == "-"].count(True) > 1:
+        raise UsageError("only one of --json, --svg - and --html - can go to standard output")
+    files: list[tuple[str | None, Callable[[], str]]] = [(svg, explanation.to_svg), (html, explanation.to_html)]
+    for path, made in files:
+        if path is not None and path != "-":
+            _write_file(Path(path), made())
+    if is_json:
+        print(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False))
+    for path, made in files:
+        if path == "-":
+            sys.stdout.write(made())
+
+
+def _write_file(path: Path, text: str) -> None:
+    """Complete or not at all, whatever was there before."""
+    file = AtomicFile(path)
+    try:
+        file.place.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        file.discard()
+        raise unwritable(path, problem) from None
+    file.commit()
+
+
+def _print_text(explanation: Explanation) -> None:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        sys.stdout.write(explanation.to_text(_WIDTH))
+        return
+    text = Text(explanation.to_text(max(60, min(console.width, 120))))
+    text.highlight_regex(r"(?m)^[A-Z][A-Za-z ]+$", "bold")
+    text.highlight_regex(r"\bR\d+( ×\d+)?\b", "cyan")
+    text.highlight_regex(r"[╔╥╫╨╚║]|\[(split|merge|shuffle|parallel source|parallel sink|region)\]", "cyan")
+    text.highlight_regex(r"(?m)^ +try: .*$", "green")
+    text.highlight_regex(r"(?m)^ +│ .*$", "dim")
+    console.print(text, soft_wrap=True, end="")
+
+
+def _print_why_not(explanation: Explanation, name: str, errors: Console) -> None:
+    errors.print(Text.assemble(("error: ", "bold red"), f"'{name}' is not parallel"))
+    operator = explanation.plan.graph.operator(name)
+    for line in why_not_lines(explanation.plan, operator, _WIDTH):
+        errors.print(Text(line), soft_wrap=True)

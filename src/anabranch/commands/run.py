@@ -1,0 +1,56 @@
+"""`anabranch run`: run an app, showing how far it is."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import AbstractContextManager, nullcontext
+
+from rich.console import Console
+from rich.text import Text
+
+from anabranch.commands.app_options import parse_app, print_command_help
+from anabranch.engines.base import Metrics
+from anabranch.graph.model import Graph
+from anabranch.progress import figures, print_collected, shown, written
+from anabranch.run import ENGINES, run
+
+PURPOSE = "Run an app: a function with @ab.app in a Python file."
+EXAMPLE = """\
+example:
+  anabranch run examples/mobility_fraud.py --calls calls.csv --out alerts.csv
+  anabranch run examples/mobility_fraud.py --help      what this app can be told
+"""
+
+
+def run_command(given: list[str], errors: Console) -> int:
+    if not given or given[0] in ("-h", "--help"):
+        print_command_help("run", PURPOSE, EXAMPLE, _add_options)
+        return 0 if given else 2
+    program, options = parse_app("run", given, _add_options)
+    metrics = Metrics()
+    is_shown = errors.is_terminal and not options["quiet"]
+    display: AbstractContextManager[None] = shown(errors, program.name, metrics) if is_shown else nullcontext()
+    try:
+        with display:
+            result = run(program, engine=options["engine"], metrics=metrics)
+    except KeyboardInterrupt:
+        errors.print(f"stopped after {figures(metrics)}; what was written so far is kept")
+        _print_written(program.graph, metrics, errors)
+        raise
+    if is_shown:
+        errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {figures(metrics)}"))
+        _print_written(program.graph, metrics, errors)
+    print_collected(Console(highlight=False), result)
+    return 0
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how to run it")
+    group.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help=f"default: {ENGINES[0]}")
+    group.add_argument("--quiet", action="store_true", help="show no progress")
+    group.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+
+
+def _print_written(graph: Graph, metrics: Metrics, errors: Console) -> None:
+    for line in written(graph, metrics):
+        errors.print(f"  {line}")

@@ -1,0 +1,50 @@
+"""The compiler: from a graph to a plan, one named stage after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anabranch.errors import AnabranchError
+from anabranch.graph.model import Graph
+from anabranch.graph.plan import Plan
+from anabranch.graph.verify import verify_plan
+from anabranch.passes import (
+    assign_order_keys,
+    choose_ordering,
+    form_regions,
+    fuse_all,
+    infer_properties,
+    insert_joints,
+)
+
+Pass = Callable[[Plan], Plan]
+
+STAGES: tuple[tuple[str, Pass], ...] = (
+    ("properties", infer_properties.apply),  # what each operator keeps, emits and forwards, and why
+    ("regions", form_regions.apply),  # which operators may run in parallel channels together
+    ("joints", insert_joints.apply),  # how tuples enter and leave each region
+    ("ordering", choose_ordering.apply),  # how the order is restored behind each region
+    ("order_keys", assign_order_keys.apply),  # what tuples carry, so that it can be
+    ("fuse", fuse_all.apply),  # which operators become one function
+)
+STAGE_NAMES = ("build", *(name for name, _ in STAGES))
+
+
+def compile(graph: Graph, *, until: str | None = None) -> Plan:
+    """Compile a program; `until` names the stage to stop after."""
+    plan = Plan(graph)
+    if until == "build":
+        return plan
+    for name, apply in STAGES:
+        plan = apply(plan)
+        _verify(plan, name)
+        if name == until:
+            break
+    return plan
+
+
+def _verify(plan: Plan, stage: str) -> None:
+    try:
+        verify_plan(plan)
+    except AnabranchError as problem:
+        raise AssertionError(f"the stage '{stage}' of the compiler broke the plan: {problem}") from problem

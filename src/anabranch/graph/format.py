@@ -1,0 +1,250 @@
+"""A plan as text: the graph drawn in the terminal, what is known and decided, and what is not parallel and why."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+
+from anabranch.graph.index import GraphIndex
+from anabranch.graph.joints import Joint
+from anabranch.graph.lanes import Row, rows_of, state_sign
+from anabranch.graph.model import Operator
+from anabranch.graph.phrases import (
+    columns,
+    elided,
+    forwards_words,
+    is_partitioned_into_regions,
+    joint_words,
+    names,
+    ordering_words,
+    printable,
+    reason_words,
+    region_title,
+    routing_words,
+    selectivity_words,
+    state_words,
+    summary,
+    types_out,
+    why_sequential,
+)
+from anabranch.graph.plan import Plan, Region
+from anabranch.graph.properties import Reason
+
+_LABEL_COLUMNS = 44  # names of the drawing beyond that push their properties to the right
+
+
+def as_text(plan: Plan, channels: Mapping[str, int], width: int = 100) -> str:
+    """The whole explanation, plain text of at most `width` columns."""
+    sections = [
+        [f"{printable(plan.graph.name)}: {summary(plan)}"],
+        list(_drawing(plan, channels, width)),
+        list(_operators(plan, width)),
+        list(_regions(plan, channels, width)),
+        list(_order_keys(plan, width)),
+        list(_pes(plan, width)),
+        list(_not_parallel(plan, width)),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+# The drawing -----------------------------------------------------------------------------------------------------
+
+
+def _drawing(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[str]:
+    index = GraphIndex(plan.graph)
+    rows = rows_of(plan, index)
+    labels = [_label(plan, row) for row in rows]
+    name_columns = min(max(map(columns, labels)), _LABEL_COLUMNS)
+    table = [_cells(plan, index, row, channels) for row in rows]
+    state_columns = max((columns(cells[0]) for cells in table if len(cells) > 1), default=0)
+    for label, cells in zip(labels, table, strict=True):
+        details = cells[0]
+        if len(cells) > 1:
+            details = f"{_padded(cells[0], min(state_columns, 28))}  {_padded(cells[1], 7)}  {cells[2]}"
+        yield elided(f"  {_padded(label, name_columns)}  {details}".rstrip(), width)
+    if plan.properties:
+        yield ""
+        yield "  ○ stateless   ◐ partitioned   ● stateful" + ("   ║ in parallel channels" if plan.regions else "")
+
+
+def _label(plan: Plan, row: Row) -> str:
+    if row.joint is not None:
+        return f"{row.lanes} [{joint_words(row.joint.kind) if row.joint.kind else 'region'}]"
+    if row.operator is None:
+        return row.lanes
+    name = printable(row.operator.id)
+    if plan.region_of(row.operator.id) is not None:
+        name = f"{state_sign(plan, row.operator)} {name}"
+    return f"{row.lanes} {name}"
+
+
+def _cells(plan: Plan, index: GraphIndex, row: Row, channels: Mapping[str, int]) -> list[str]:
+    """What stands beside a row: a sentence for a joint, three columns for an operator."""
+    if row.joint is not None:
+        return [_joint_sentence(row.joint, channels)]
+    if row.operator is None:
+        return [""]
+    return _operator_cells(plan, index, row.operator, row.unseen)
+
+
+def _joint_sentence(joint: Joint, channels: Mapping[str, int]) -> str:
+    if joint.is_entry:
+        return f"{region_title(joint.region, channels)}: {routing_words(joint.region)}"
+    order = f", order: {joint.region.ordering.value}" if joint.region.ordering is not None else ""
+    return f"{joint.region.id} ends{order}"
+
+
+def _operator_cells(plan: Plan, index: GraphIndex, operator: Operator, unseen: tuple[str, ...]) -> list[str]:
+    properties = plan.properties.get(operator.id)
+    state = state_words(properties) if properties is not None else operator.kind
+    selectivity = selectivity_words(properties.selectivity) if properties is not None and operator.inputs else ""
+    return [state, selectivity, "  ".join(_stream_notes(plan, index, operator, unseen))]
+
+
+def _stream_notes(plan: Plan, index: GraphIndex, operator: Operator, unseen: tuple[str, ...]) -> Iterator[str]:
+    """What a person cannot see from the lanes: types, ports, feedback, and streams without a lane."""
+    ports = [
+        f"{edge.source}.{plan.graph.operator(edge.source).outputs[edge.source_port].name}"
+        for edge in index.entering(operator.id)
+        if len(plan.graph.operator(edge.source).outputs) > 1 and not edge.is_feedback
+    ]
+    arriving = ports or list(unseen)
+    if arriving:
+        yield f"← {names(arriving)}"
+    if operator.outputs and _changes_type(operator):
+        yield f"→ {types_out(operator)}"
+    back = [edge.target for edge in index.leaving(operator.id) if edge.is_feedback]
+    if back:
+        yield f"↺ back to {names(back)}"
+
+
+def _changes_type(operator: Operator) -> bool:
+    if len(operator.outputs) > 1 or not operator.inputs:
+        return True
+    return operator.outputs[0].schema != operator.inputs[0].schema
+
+
+# The sections ----------------------------------------------------------------------------------------------------
+
+
+def _operators(plan: Plan, width: int) -> Iterator[str]:
+    if not plan.properties:
+        return
+    yield "Operators"
+    size = _name_columns(plan.graph.operators)
+    for operator in plan.graph.operators:
+        yield from _operator_lines(plan, operator, width, size)
+
+
+def _name_columns(operators: Iterable[Operator]) -> int:
+    return min(max(columns(printable(operator.id)) for operator in operators), 24)
+
+
+def _operator_lines(plan: Plan, operator: Operator, width: int, name_columns: int) -> Iterator[str]:
+    properties = plan.properties[operator.id]
+    facts = [state_words(properties)]
+    if operator.inputs:
+        facts.append(selectivity_words(properties.selectivity))
+    facts += [words for words in (forwards_words(operator, properties),) if words]
+    region, pe = plan.region_of(operator.id), plan.pe_of(operator.id)
+    facts += [part.id for part in (region, pe) if part is not None]
+    facts.append(printable(str(operator.location)))
+    label = _padded(printable(operator.id), name_columns)
+    margin = 4 + name_columns
+    yield from _wrapped(f"{label}  {' · '.join(facts)}", width, indent=2, hanging=margin)
+    for reason in properties.reasons:
+        words = f"{reason.about}: {reason_words(reason, operator.location)}"
+        yield from _wrapped(words, width, indent=margin, hanging=margin + 2)
+
+
+def _regions(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[str]:
+    if not plan.regions:
+        return
+    yield "Regions"
+    table = [_region_cells(region, channels) for region in plan.regions]
+    widths = [max(columns(row[column]) for row in table) for column in range(4)]
+    for region, cells in zip(plan.regions, table, strict=True):
+        line = "  ".join(_padded(cell, size) for cell, size in zip(cells, widths, strict=True))
+        yield elided(f"  {line}".rstrip(), width)
+        yield from _wrapped(names(region.operators), width, indent=6, hanging=6)
+        for reason in region.reasons:
+            yield from _wrapped(_region_reason(reason), width, indent=6, hanging=8)
+
+
+def _region_cells(region: Region, channels: Mapping[str, int]) -> list[str]:
+    joints = ""
+    if region.first_joint is not None:
+        joints = f"{joint_words(region.first_joint)} → {joint_words(region.last_joint)}"
+    ordering = ordering_words(region) if region.ordering is not None else ""
+    return [region_title(region, channels), routing_words(region), joints, ordering]
+
+
+def _region_reason(reason: Reason) -> str:
+    words = reason_words(reason)
+    return f"{reason.about}: {words}" if reason.about != "region" else words
+
+
+def _order_keys(plan: Plan, width: int) -> Iterator[str]:
+    """What tuples carry so that their order can be restored, and on which streams."""
+    streams: dict[tuple[str, ...], list[str]] = {}
+    for edge in plan.graph.edges:
+        key = plan.order_keys.get(edge, ())
+        if key:
+            streams.setdefault(key, []).append(f"{printable(edge.source)} → {printable(edge.target)}")
+    if not streams:
+        return
+    yield "Order keys"
+    for key, carried_on in streams.items():
+        yield from _wrapped(f"{names(key)}:  {', '.join(carried_on)}", width, indent=2, hanging=6)
+
+
+def _pes(plan: Plan, width: int) -> Iterator[str]:
+    if not plan.pes:
+        return
+    yield "PEs"
+    size = max(columns(pe.id) for pe in plan.pes)
+    for pe in plan.pes:
+        where = f"  (in {pe.region})" if pe.region is not None else ""
+        yield from _wrapped(f"{_padded(pe.id, size)}  {names(pe.operators)}{where}", width, indent=2, hanging=4 + size)
+
+
+def _not_parallel(plan: Plan, width: int) -> Iterator[str]:
+    """Why each operator that is in no region is in none, and the smallest edit that would change that."""
+    if not is_partitioned_into_regions(plan):
+        return
+    outside = [operator for operator in plan.graph.operators if plan.region_of(operator.id) is None]
+    if not outside:
+        return
+    yield "Not parallel"
+    size = _name_columns(outside)
+    for operator in outside:
+        label = _padded(printable(operator.id), size) + "  "
+        yield from why_not_lines(plan, operator, width, label)
+
+
+def why_not_lines(plan: Plan, operator: Operator, width: int, label: str = "") -> Iterator[str]:
+    """Why one operator is not parallel, at which line, and what to try, beside a label."""
+    margin = 2 + columns(label)
+    for reason in why_sequential(plan, operator):
+        yield from _wrapped(f"{label}{reason_words(reason)}", width, indent=2, hanging=margin)
+        code = reason.location.code if reason.location is not None else ""
+        if code:
+            yield elided(" " * margin + f"│ {printable(code)}", width)
+        if reason.hint:
+            yield from _wrapped(f"try: {printable(reason.hint)}", width, indent=margin, hanging=margin + 5)
+        label = " " * columns(label)
+
+
+def _wrapped(text: str, width: int, *, indent: int, hanging: int) -> Iterable[str]:
+    return textwrap.wrap(
+        text,
+        max(width, 40),
+        initial_indent=" " * indent,
+        subsequent_indent=" " * min(hanging, 40),
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - columns(text))

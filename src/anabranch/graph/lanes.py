@@ -1,0 +1,266 @@
+"""The drawing of a graph in a terminal: a row per operator and joint, streams as lanes beside them.
+
+● read_csv
+├─╥ split         a lane goes on while a stream has further consumers
+│ ║ ○ filter      between the joints of a region the lane is double
+│ ╨ merge
+●─╯ union         lanes meet
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from anabranch.graph.index import GraphIndex
+from anabranch.graph.joints import Joint, joints_of
+from anabranch.graph.model import Edge, Operator
+from anabranch.graph.plan import JointKind, Plan
+from anabranch.graph.properties import State
+
+_STATE_SIGNS = {State.STATELESS: "○", State.PARTITIONED: "◐", State.STATEFUL: "●"}
+_ENTRY_SIGNS = {JointKind.SOURCE: "╔", JointKind.SPLIT: "╥", JointKind.SHUFFLE: "╫", None: "╥"}
+_EXIT_SIGNS = {JointKind.SINK: "╚", JointKind.MERGE: "╨", None: "╨"}
+_MOST_LANES = 18  # streams beyond that are named where they arrive instead of drawn
+
+# By what a lane joins at a row: (up, down, left, right).
+_SIGNS = {
+    (True, True, False, False): "│",
+    (True, True, False, True): "├",
+    (True, True, True, False): "┤",
+    (True, True, True, True): "┼",
+    (True, False, True, False): "╯",
+    (True, False, False, True): "╰",
+    (True, False, True, True): "┴",
+    (False, True, True, False): "╮",
+    (False, True, False, True): "╭",
+    (False, True, True, True): "┬",
+    (False, False, True, True): "─",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the drawing: the lanes with the row's sign, and what it stands for; nothing for a gap."""
+
+    lanes: str
+    operator: Operator | None = None
+    joint: Joint | None = None
+    unseen: tuple[str, ...] = ()  # operators whose streams arrive here without a lane
+
+
+def rows_of(plan: Plan, index: GraphIndex) -> tuple[Row, ...]:
+    """The rows, from the sources down, so that a branch is followed to its end before the next begins."""
+    nodes, sources = _nodes(plan, index)
+    painter = _Painter(plan)
+    rows: list[Row] = []
+    for node in _depth_first(nodes, sources):
+        if rows and not node.inputs:
+            rows.append(painter.gap())  # a source below another operator is not fed by it
+        rows.append(painter.row(node))
+    return tuple(rows)
+
+
+# What is drawn ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Stream:
+    """What leaves a node on one port, until its last consumer has been drawn."""
+
+    source: str
+    is_parallel: bool  # inside a region: as many streams as there are channels
+    consumers: list[_Node] = field(default_factory=list)
+    waiting: int = 0
+    lane: int | None = None
+
+
+@dataclass(eq=False)
+class _Node:
+    operator: Operator | None = None
+    joint: Joint | None = None
+    inputs: list[_Stream] = field(default_factory=list)
+    outputs: list[_Stream] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        if self.operator is not None:
+            return self.operator.id
+        assert self.joint is not None
+        return self.joint.region.exit
+
+
+def _nodes(plan: Plan, index: GraphIndex) -> tuple[list[_Node], list[_Node]]:
+    """Operators and joints as nodes of one graph; and those that nothing feeds, in order of declaration."""
+    operators = {operator.id: _Node(operator=operator) for operator in plan.graph.operators}
+    joints = joints_of(plan, index)
+    entries = {edge: joint for joint in joints if joint.is_entry for edge in joint.edges}
+    heads: dict[str, _Node] = {}  # the joint of a parallel source
+    tails: dict[str, _Node] = {}  # the joint behind a region's last operator
+    for joint in joints:
+        if joint.is_entry and not joint.edges:
+            heads[joint.region.entry] = _Node(joint=joint)
+        elif not joint.is_entry:
+            tails[joint.region.exit] = _Node(joint=joint)
+    nodes = list(operators.values())
+    for operator_id, head in heads.items():
+        _connect(_stream(head, operator_id, is_parallel=True), operators[operator_id])
+        nodes.append(head)
+    for operator_id, tail in tails.items():
+        _connect(_stream(operators[operator_id], operator_id, is_parallel=True), tail)
+        nodes.append(tail)
+    streams: dict[tuple[str, int], _Stream] = {}
+    for edge in plan.graph.edges:
+        if edge.is_feedback:
+            continue
+        stream = streams.get((edge.source, edge.source_port))
+        if stream is None:
+            is_inside = _is_inside_region(plan, edge)
+            stream = _stream(tails.get(edge.source, operators[edge.source]), edge.source, is_parallel=is_inside)
+            streams[edge.source, edge.source_port] = stream
+        target = operators[edge.target]
+        entry = entries.get(edge)
+        if entry is not None:
+            joint_node = _Node(joint=entry)
+            nodes.append(joint_node)
+            _connect(stream, joint_node)
+            stream = _stream(joint_node, edge.source, is_parallel=True)
+            # The streams of one operator keep their order: each goes to its consumer through its own joint.
+        _connect(stream, target)
+    sources = [heads.get(operator.id, operators[operator.id]) for operator in plan.graph.sources]
+    return nodes, sources
+
+
+def _is_inside_region(plan: Plan, edge: Edge) -> bool:
+    """Between two operators of a region, or on the way from one region's channels to the next one's."""
+    region = plan.region_of(edge.source)
+    if region is None:
+        return False
+    return region is plan.region_of(edge.target) or region.last_joint is JointKind.SHUFFLE
+
+
+def _stream(node: _Node, source: str, *, is_parallel: bool) -> _Stream:
+    stream = _Stream(source, is_parallel)
+    node.outputs.append(stream)
+    return stream
+
+
+def _connect(stream: _Stream, node: _Node) -> None:
+    stream.consumers.append(node)
+    stream.waiting += 1
+    node.inputs.append(stream)
+
+
+def _depth_first(nodes: list[_Node], sources: list[_Node]) -> Iterator[_Node]:
+    missing = {id(node): len(node.inputs) for node in nodes}
+    pending = sources[::-1]
+    while pending:
+        node = pending.pop()
+        yield node
+        ready = []
+        for stream in node.outputs:
+            for consumer in stream.consumers:
+                missing[id(consumer)] -= 1
+                if missing[id(consumer)] == 0:
+                    ready.append(consumer)
+        pending += ready[::-1]
+
+
+# How it is drawn -------------------------------------------------------------------------------------------------
+
+
+class _Painter:
+    """Keeps the lanes from row to row."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._lanes: list[_Stream | None] = []
+
+    def gap(self) -> Row:
+        return Row(self._cells(self._lanes, [], None, None))
+
+    def row(self, node: _Node) -> Row:
+        before = list(self._lanes)
+        unseen = tuple(dict.fromkeys(stream.source for stream in node.inputs if stream.lane is None))
+        arriving = sorted({stream.lane for stream in node.inputs if stream.lane is not None})
+        ending = self._take(node)
+        place = ending[0] if ending else self._free(beyond=arriving[0] if arriving else -1, avoiding=arriving)
+        opened = self._open(node, place, avoiding=arriving)
+        involved = [*arriving, *opened, *([place] if place is not None else [])]
+        cells = self._cells(before, involved, place, node)
+        self._trim()
+        return Row(cells, node.operator, node.joint, unseen)
+
+    def _take(self, node: _Node) -> list[int]:
+        """The lanes whose last consumer this is; they end here."""
+        ending = []
+        for stream in node.inputs:
+            stream.waiting -= 1
+            if stream.waiting == 0 and stream.lane is not None:
+                self._lanes[stream.lane] = None
+                ending.append(stream.lane)
+        return sorted(ending)
+
+    def _open(self, node: _Node, place: int | None, avoiding: list[int]) -> list[int]:
+        """Lanes for what leaves the node: the first stream goes straight on."""
+        opened: list[int] = []
+        for number, stream in enumerate(node.outputs):
+            lane = place if number == 0 else self._free(beyond=place or 0, avoiding=[*avoiding, *opened])
+            stream.lane = lane
+            if lane is not None:
+                self._lanes[lane] = stream
+                opened.append(lane)
+        return opened
+
+    def _free(self, *, beyond: int, avoiding: list[int]) -> int | None:
+        for lane in range(beyond + 1, _MOST_LANES):
+            if lane >= len(self._lanes):
+                self._lanes += [None] * (lane + 1 - len(self._lanes))
+            if self._lanes[lane] is None and lane not in avoiding:
+                return lane
+        return None
+
+    def _cells(self, before: list[_Stream | None], involved: list[int], place: int | None, node: _Node | None) -> str:
+        first, last = (min(involved), max(involved)) if involved else (0, -1)
+        text = ""
+        for lane, after in enumerate(self._lanes):
+            is_up = lane < len(before) and before[lane] is not None
+            left, right = first < lane <= last, first <= lane < last
+            if lane == place and node is not None:
+                sign = self._sign(node)
+                sign = "╟" if sign == "║" and right else sign
+            elif lane in involved:
+                sign = _SIGNS.get((is_up, after is not None, left, right), " ")
+            elif after is not None:
+                sign = _passing(after, is_crossed=left and right)
+            else:
+                sign = "─" if left and right else " "
+            text += sign + ("─" if right else " ")
+        if place is None and node is not None:
+            text += self._sign(node)
+        return text.rstrip()
+
+    def _sign(self, node: _Node) -> str:
+        if node.joint is not None:
+            signs = _ENTRY_SIGNS if node.joint.is_entry else _EXIT_SIGNS
+            return signs.get(node.joint.kind, "╫")
+        assert node.operator is not None
+        if self._plan.region_of(node.operator.id) is not None:
+            return "║"
+        return state_sign(self._plan, node.operator)
+
+    def _trim(self) -> None:
+        while self._lanes and self._lanes[-1] is None:
+            self._lanes.pop()
+
+
+def _passing(stream: _Stream, *, is_crossed: bool) -> str:
+    if stream.is_parallel:
+        return "╫" if is_crossed else "║"
+    return "┼" if is_crossed else "│"
+
+
+def state_sign(plan: Plan, operator: Operator) -> str:
+    """A circle, filled as far as the operator's state keeps it from being parallel."""
+    properties = plan.properties.get(operator.id)
+    return _STATE_SIGNS[properties.state] if properties is not None else "·"

@@ -1,0 +1,141 @@
+"""Where everything stands in a drawing: left to right, in several rows where one would be too long to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import dist
+
+from anabranch.graph.geometry import Box, Curve, Point, around, crossing, moved, samples, with_round_corners
+from anabranch.graph.index import GraphIndex
+from anabranch.graph.joints import joints_of
+from anabranch.graph.model import Edge
+from anabranch.graph.picture import JointSign, PEBox, Picture, RegionBox, Route, label_box, stream_label
+from anabranch.graph.plan import Plan
+from anabranch.graph.rows import WIDEST, cut_into_rows
+from anabranch.graph.sheet import Sheet, lay_out_sheet
+
+_ROW_GAP = 46.0
+_TURN = 18.0  # how far a stream to the next row goes beyond the end of its own
+
+
+def lay_out(plan: Plan) -> Picture:
+    """Place a plan's operators; Graphviz does it, once for the whole and once more for every row."""
+    whole = lay_out_sheet(plan, [operator.id for operator in plan.graph.operators])
+    rows = cut_into_rows(plan, whole.operators) if whole.size[0] > WIDEST else []
+    sheets = [lay_out_sheet(plan, row) for row in rows] if len(rows) > 1 else [whole]
+    return _stacked(plan, sheets)
+
+
+# One below the other ---------------------------------------------------------------------------------------------
+
+
+def _stacked(plan: Plan, sheets: Sequence[Sheet]) -> Picture:
+    offsets = [0.0]
+    for sheet in sheets:
+        offsets.append(offsets[-1] + sheet.size[1] + _ROW_GAP)
+    operators: dict[str, Box] = {}
+    regions: list[RegionBox] = []
+    pes: list[PEBox] = []
+    routes: list[Route] = []
+    for sheet, down in zip(sheets, offsets, strict=False):
+        operators |= {operator_id: box.moved(0, down) for operator_id, box in sheet.operators.items()}
+        regions += [replace(part, box=part.box.moved(0, down)) for part in sheet.regions]
+        pes += [replace(part, box=part.box.moved(0, down)) for part in sheet.pes]
+        routes += [_moved(route, down) for route in sheet.routes]
+    for number, (upper, lower) in enumerate(pairwise(sheets)):
+        routes += _between(upper, lower, offsets[number], offsets[number + 1])
+    joints = tuple(_joint_signs(plan, operators, regions, routes))
+    taken = [
+        *operators.values(),
+        *(joint.box for joint in joints),
+        *(part.head_box for part in regions),
+        *(part.name_box for part in pes),
+    ]
+    routes = list(_with_fitting_labels(plan, routes, taken))
+    frame = around(
+        [
+            *(Box(0, down, *sheet.size) for sheet, down in zip(sheets, offsets, strict=False)),
+            *(Box(x, y, 0, 0) for route in routes for x, y in route.curve),
+        ]
+    )
+    return Picture(frame, operators, tuple(regions), tuple(pes), tuple(routes), joints)
+
+
+def _moved(route: Route, down: float) -> Route:
+    label = (route.label[0], route.label[1] + down) if route.label is not None else None
+    return Route(route.edge, moved(route.curve, 0, down), label)
+
+
+def _between(upper: Sheet, lower: Sheet, above: float, below: float) -> Iterator[Route]:
+    """The streams from one row to the next: out to the right, back below the row, and in from the left."""
+    edges: list[Edge] = sorted(upper.outlets, key=lambda edge: -upper.outlets[edge][-1][1])
+    for number, edge in enumerate(edges):
+        leaving = moved(upper.outlets[edge], 0, above)
+        entering = moved(lower.inlets[edge], 0, below)
+        far, near = upper.size[0] + _TURN + 8 * number, -_TURN - 8 * number
+        lane = above + upper.size[1] + _ROW_GAP / 2 + 8 * number - 4 * (len(edges) - 1)
+        corners = [
+            leaving[-1],
+            (far, leaving[-1][1]),
+            (far, lane),
+            (near, lane),
+            (near, entering[0][1]),
+            entering[0],
+        ]
+        turn: Curve = with_round_corners(corners, 12)
+        yield Route(edge, (*leaving, *turn[1:], *entering[1:]))
+
+
+def _joint_signs(
+    plan: Plan, operators: Mapping[str, Box], regions: Sequence[RegionBox], routes: Sequence[Route]
+) -> Iterator[JointSign]:
+    """A joint stands where its stream crosses the border of its region."""
+    starts = {part.region.id: part.box for part in regions if part.is_start}
+    ends = {part.region.id: part.box for part in regions if part.is_end}
+    curves = {route.edge: route.curve for route in routes}
+    for joint in joints_of(plan, GraphIndex(plan.graph)):
+        if joint.kind is None:
+            continue
+        region = joint.region
+        box = (starts if joint.is_entry else ends)[region.id]
+        crossings = [crossing(curves[edge], box, leaving=not joint.is_entry) for edge in joint.edges]
+        operator = operators[region.entry if joint.is_entry else region.exit]
+        at_operator = (box.x if joint.is_entry else box.right, operator.middle)
+        yield JointSign(joint, joint.kind, next(filter(None, crossings), at_operator))
+
+
+def _with_fitting_labels(plan: Plan, routes: Sequence[Route], taken: list[Box]) -> Iterator[Route]:
+    """Labels stand at their stream; one that would hide something is left out, its tooltip says the same."""
+    for route in routes:
+        if route.label is None:
+            yield route
+            continue
+        room = next((room for room in _rooms(plan, route) if not any(room.overlaps(box) for box in taken)), None)
+        if room is None:
+            yield replace(route, label=None)
+            continue
+        taken.append(room)
+        yield replace(route, label=(room.x + room.width / 2, room.middle))
+
+
+def _rooms(plan: Plan, route: Route) -> Iterator[Box]:
+    """Where a label could stand: where Graphviz left room for it, or along the stream, the nearest first."""
+    wanted, text = route.label, stream_label(plan, route.edge)
+    assert wanted is not None
+    points = samples(route.curve)
+    room = label_box(text, wanted)
+    if min(dist(point, wanted) for point in points) <= room.height:
+        yield room
+    inner = [(points[index - 1], points[index], points[index + 1]) for index in range(1, len(points) - 1)]
+    for before, point, after in sorted(inner, key=lambda triple: dist(triple[1], wanted)):
+        yield label_box(text, _beside(point, (after[0] - before[0], after[1] - before[1]), room.width / 2 + 5))
+
+
+def _beside(point: Point, direction: Point, half: float) -> Point:
+    """The middle of a label that does not cover the curve it stands at."""
+    dx, dy = direction
+    if abs(dy) < 0.15 * abs(dx):
+        return point[0], point[1] - 10
+    return point[0] + (half if dx * dy > 0 else -half), point[1] - (9 if abs(dy) < 2 * abs(dx) else 0)

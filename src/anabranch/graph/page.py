@@ -1,0 +1,152 @@
+"""A plan as one self-contained page: the drawing, and tables of everything that is known and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from anabranch.graph.draw import svg_element
+from anabranch.graph.markup import Element, as_html, element
+from anabranch.graph.model import Edge, Operator
+from anabranch.graph.phrases import (
+    ORDERING_MEANS,
+    forwards_words,
+    joint_words,
+    names,
+    reason_words,
+    region_title,
+    routing_words,
+    selectivity_words,
+    state_words,
+    summary,
+    why_sequential,
+)
+from anabranch.graph.plan import Plan, Region
+from anabranch.graph.properties import Reason
+from anabranch.graph.style import PAGE_STYLE
+
+_DASH = "–"
+
+
+def as_page(plan: Plan, channels: Mapping[str, int]) -> str:
+    title = f"{plan.graph.name}: {summary(plan)}"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", PAGE_STYLE),
+    )
+    body = element("body", element("div", svg_element(plan, channels), class_="drawing"))
+    body.extend(_regions(plan, channels))
+    body.extend(_not_parallel(plan))
+    body.extend(_operators(plan))
+    body.extend(_pes(plan))
+    body.extend(_streams(plan))
+    return as_html(element("html", head, body, lang="en"))
+
+
+# Sections --------------------------------------------------------------------------------------------------------
+
+
+def _regions(plan: Plan, channels: Mapping[str, int]) -> list[Element]:
+    rows = [_region_row(region, channels) for region in plan.regions]
+    return _section("Parallel regions", ("region", "operators", "routing", "joints", "order"), rows)
+
+
+def _region_row(region: Region, channels: Mapping[str, int]) -> list[Element | str]:
+    joints: Element | str = _DASH
+    if region.first_joint is not None:
+        joints = f"{joint_words(region.first_joint)} → {joint_words(region.last_joint)}"
+    order: Element | str = _DASH
+    if region.ordering is not None:
+        meaning = element("div", ORDERING_MEANS[region.ordering], class_="why")
+        order = element("div", region.ordering.value, meaning)
+        order.extend(_reason(reason) for reason in region.reasons if reason.about == "ordering")
+    operators = element("div", names(region.operators))
+    operators.extend(_reason(reason) for reason in region.reasons if reason.about != "ordering")
+    return [element("b", region_title(region, channels)), operators, routing_words(region), joints, order]
+
+
+def _not_parallel(plan: Plan) -> list[Element]:
+    rows: list[list[Element | str]] = []
+    for operator in plan.graph.operators:
+        reasons = why_sequential(plan, operator)
+        if reasons:
+            why = element("div", *(_reason(reason, with_code=True) for reason in reasons))
+            hints = dict.fromkeys(reason.hint for reason in reasons if reason.hint)
+            edits = element("div", *(element("div", hint) for hint in hints)) if hints else _DASH
+            rows.append([_name(operator), why, edits])
+    return _section("Not parallel", ("operator", "why", "what would help"), rows)
+
+
+def _operators(plan: Plan) -> list[Element]:
+    heads = ("operator", "kind", "state", "selectivity", "attributes", "region", "PE", "reasons")
+    return _section("Operators", heads, [_operator_row(plan, operator) for operator in plan.graph.operators])
+
+
+def _operator_row(plan: Plan, operator: Operator) -> list[Element | str]:
+    properties, region, pe = plan.properties.get(operator.id), plan.region_of(operator.id), plan.pe_of(operator.id)
+    where = element("div", str(operator.location), class_="why")
+    known = [_DASH, _DASH, _DASH]
+    reasons: list[Element] = []
+    if properties is not None:
+        selectivity = selectivity_words(properties.selectivity) if operator.inputs else _DASH
+        known = [state_words(properties), selectivity, forwards_words(operator, properties) or _DASH]
+        reasons = [_reason(reason, about=reason.about, besides=operator) for reason in properties.reasons]
+    return [
+        element("div", _name(operator), where),
+        operator.kind,
+        *known,
+        region.id if region is not None else _DASH,
+        pe.id if pe is not None else _DASH,
+        element("div", *reasons),
+    ]
+
+
+def _pes(plan: Plan) -> list[Element]:
+    rows: list[list[Element | str]] = [
+        [element("b", pe.id), names(pe.operators), pe.region if pe.region is not None else _DASH] for pe in plan.pes
+    ]
+    return _section("Processing elements", ("PE", "operators fused into one function", "region"), rows)
+
+
+def _streams(plan: Plan) -> list[Element]:
+    rows = [_stream_row(plan, edge) for edge in plan.graph.edges]
+    return _section("Streams", ("from", "to", "type", "order key"), rows)
+
+
+def _stream_row(plan: Plan, edge: Edge) -> list[Element | str]:
+    source, target = plan.graph.operator(edge.source), plan.graph.operator(edge.target)
+    leaving = f".{source.outputs[edge.source_port].name}" if len(source.outputs) > 1 else ""
+    entering = f".{target.inputs[edge.target_port].name}" if len(target.inputs) > 1 else ""
+    return [
+        element("code", f"{source.id}{leaving}"),
+        element("code", f"{target.id}{entering}" + (" (feedback)" if edge.is_feedback else "")),
+        element("code", str(source.outputs[edge.source_port].schema)),
+        names(plan.order_keys.get(edge, ())) or _DASH,
+    ]
+
+
+# Pieces ----------------------------------------------------------------------------------------------------------
+
+
+def _section(title: str, heads: Iterable[str], rows: list[list[Element | str]]) -> list[Element]:
+    if not rows:
+        return []
+    table = element("table", element("thead", element("tr", *(element("th", head) for head in heads))))
+    table.append(element("tbody", *(element("tr", *(element("td", cell) for cell in row)) for row in rows)))
+    return [element("h2", title), element("div", table, class_="table")]
+
+
+def _name(operator: Operator) -> Element:
+    return element("code", operator.id, class_="name")
+
+
+def _reason(
+    reason: Reason, *, about: str | None = None, besides: Operator | None = None, with_code: bool = False
+) -> Element:
+    words = reason_words(reason, besides.location if besides is not None else None)
+    made = element("div", f"{about}: {words}" if about is not None else words, class_="why")
+    if with_code and reason.location is not None and reason.location.code:
+        made.append(element("pre", reason.location.code))
+    return made

@@ -1,0 +1,175 @@
+"""How properties, regions and reasons are put into words: the same in the text, the drawing and the page."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from anabranch.errors import Location
+from anabranch.graph.model import Operator
+from anabranch.graph.plan import JointKind, Ordering, Plan, Region
+from anabranch.graph.properties import Properties, Reason, Selectivity, State
+
+ORDERING_MEANS: dict[Ordering, str] = {
+    Ordering.NONE: "nothing behind the region can observe the order",
+    Ordering.ROUND_ROBIN: "channels are emptied in turn, as they were filled",
+    Ordering.SEQNO: "by sequence number; every number comes exactly once",
+    Ordering.STRICT: "by sequence number; pulses tell how far a channel is when it drops tuples",
+    Ordering.RELAXED: "by sequence number; a number may come several times, pulses tell when it is over",
+}
+JOINT_MEANS: dict[JointKind, str] = {
+    JointKind.SOURCE: "every channel reads its own part of the source",
+    JointKind.SPLIT: "deals the stream out to the channels",
+    JointKind.SHUFFLE: "sends every channel's tuples to the channel of their key",
+    JointKind.MERGE: "puts the tuples of all channels in order again",
+    JointKind.SINK: "every channel writes its own part",
+}
+
+
+def printable(text: str) -> str:
+    """The text with control characters made visible, so that no name can move a cursor or break a file."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    return " " if character in "\t\n\r" else f"\\u{ord(character):04x}"
+
+
+def elided(text: str, width: int) -> str:
+    """The text, cut to a width in columns with an ellipsis where it is longer."""
+    if columns(text) <= width:
+        return text
+    kept = text[: max(width - 1, 0)]
+    while kept and columns(kept) > width - 1:
+        kept = kept[:-1]
+    return kept + "…"
+
+
+def columns(text: str) -> int:
+    """How wide a text is in a fixed-width font, where East Asian characters take two columns."""
+    if text.isascii():
+        return len(text)
+    return sum(_column_width(character) for character in text)
+
+
+@cache
+def _column_width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def summary(plan: Plan) -> str:
+    """How big a program is, on one line."""
+    parts = [counted(len(plan.graph.operators), "operator")]
+    if is_partitioned_into_regions(plan):
+        parts.append(counted(len(plan.regions), "parallel region") if plan.regions else "no parallel region")
+    if plan.pes:
+        parts.append(counted(len(plan.pes), "PE"))
+    return ", ".join(parts)
+
+
+def is_partitioned_into_regions(plan: Plan) -> bool:
+    """Whether the compiler has got as far as forming regions."""
+    return bool(plan.regions or plan.sequential)
+
+
+# Operators ------------------------------------------------------------------------------------------------------
+
+
+def state_words(properties: Properties) -> str:
+    if properties.state is State.PARTITIONED:
+        return f"partitioned by {names(properties.key)}"
+    return str(properties.state.value)
+
+
+def selectivity_words(selectivity: Selectivity) -> str:
+    return selectivity.value.replace("inf", "∞")
+
+
+def forwards_words(operator: Operator, properties: Properties) -> str:
+    """Which attributes leave as they came, in as few words as that takes."""
+    if not operator.inputs or not operator.outputs:
+        return ""
+    if not properties.forwards:
+        return "forwards nothing"
+    unchanged = {out for out, into in properties.forwards if out == into}
+    if unchanged.issuperset(operator.inputs[0].schema.names):
+        return "forwards everything"
+    return "forwards " + ", ".join(
+        printable(out if out == into else f"{into} as {out}") for out, into in properties.forwards
+    )
+
+
+def types_out(operator: Operator) -> str:
+    """What leaves an operator, by port where there are several."""
+    if len(operator.outputs) == 1:
+        return printable(operator.outputs[0].schema.name)
+    return ", ".join(printable(f"{port.name}: {port.schema.name}") for port in operator.outputs)
+
+
+def names(attributes: Iterable[str]) -> str:
+    return printable(", ".join(attributes))
+
+
+# Reasons --------------------------------------------------------------------------------------------------------
+
+
+def reason_words(reason: Reason, besides: Location | None = None) -> str:
+    """A reason with the line it speaks of, unless that is the line of the operator itself."""
+    text = printable(reason.text)
+    return f"{text} ({printable(str(reason.location))})" if _is_elsewhere(reason, besides) else text
+
+
+def _is_elsewhere(reason: Reason, besides: Location | None) -> bool:
+    return reason.location is not None and reason.location != besides
+
+
+def reasons_of(plan: Plan, operator: Operator) -> tuple[Reason, ...]:
+    """Everything that is known about an operator, each reason once."""
+    properties = plan.properties.get(operator.id)
+    known = properties.reasons if properties is not None else ()
+    return tuple(dict.fromkeys((*known, *plan.sequential.get(operator.id, ()))))
+
+
+def why_sequential(plan: Plan, operator: Operator) -> tuple[Reason, ...]:
+    """Why an operator is in no region; nothing where it is in one, or where that is not decided yet."""
+    if plan.region_of(operator.id) is not None or not is_partitioned_into_regions(plan):
+        return ()
+    return plan.sequential.get(operator.id) or (Reason("region", "no reason is known", operator.location),)
+
+
+# Regions --------------------------------------------------------------------------------------------------------
+
+
+def routing_words(region: Region) -> str:
+    return f"key {names(region.key)}" if region.key else "any tuple to any channel"
+
+
+def joint_words(kind: JointKind | None) -> str:
+    match kind:
+        case None:
+            return "not chosen yet"
+        case JointKind.SOURCE:
+            return "parallel source"
+        case JointKind.SINK:
+            return "parallel sink"
+        case _:
+            return str(kind.value)
+
+
+def ordering_words(region: Region) -> str:
+    return region.ordering.value if region.ordering is not None else "not chosen yet"
+
+
+def region_title(region: Region, channels: Mapping[str, int]) -> str:
+    """A region's name, with its number of channels where that is known."""
+    count = channels.get(region.id)
+    return f"{region.id} ×{count}" if count is not None else region.id
