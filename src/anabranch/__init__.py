@@ -45,6 +45,7 @@ from anabranch.errors import (
     SourceError,
     UsageError,
 )
+from anabranch.explain import Explanation, explain
 from anabranch.graph.model import Program
 from anabranch.operators.emissions import To, to
 from anabranch.operators.windows import Window
@@ -57,6 +58,7 @@ __all__ = [
     "App",
     "BuildError",
     "DeadLetter",
+    "Explanation",
     "Location",
     "Metrics",
     "OperatorError",
@@ -82,6 +84,7 @@ __all__ = [
     "count",
     "count_distinct",
     "declare",
+    "explain",
     "first",
     "from_items",
     "generate",

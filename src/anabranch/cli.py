@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from anabranch import __version__
+from anabranch.commands.examples import examples_command
 from anabranch.commands.explain import explain_command
 from anabranch.commands.run import run_command
 from anabranch.errors import AnabranchError, UsageError
@@ -18,6 +19,7 @@ from anabranch.errors import AnabranchError, UsageError
 EXAMPLE = """\
 example:
   anabranch run examples/mobility_fraud.py --calls calls.csv --out alerts.csv
+  anabranch run examples/mobility_fraud.py --generate 100000   the same on data made for it
   anabranch run examples/mobility_fraud.py --help      what this app can be told
   anabranch explain examples/mobility_fraud.py         what of it runs in parallel, and why the rest does not
 """
@@ -25,6 +27,7 @@ example:
 COMMANDS: dict[str, tuple[Callable[[list[str], Console], int], str]] = {
     "run": (run_command, "run an app"),
     "explain": (explain_command, "show what the compiler makes of an app"),
+    "examples": (examples_command, "list the examples"),
 }
 
 

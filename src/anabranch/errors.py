@@ -117,7 +117,7 @@ class RunError(AnabranchError):
 
 _MOMENTS = {
     "process": "",
-    "reading": " while its tuples were drawn",
+    "reading": "",
     "punctuation": " at a punctuation",
     "end": " at the end of an input",
     "finish": " at the end of the stream",

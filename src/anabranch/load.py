@@ -49,7 +49,7 @@ def load_app(target: str) -> App[...]:
             f"{file} cannot be run: {problem}",
             hint="the app's file comes first: anabranch run app.py --param value",
         )
-    apps = _apps_of(_import(path))
+    apps = apps_of_file(path)
     if separator:
         if name not in apps:
             raise UsageError(f"{file} has no app named '{name}'", hint=f"its apps: {', '.join(apps) or 'none'}")
@@ -59,6 +59,13 @@ def load_app(target: str) -> App[...]:
     if len(apps) > 1:
         raise UsageError(f"{file} has several apps: {', '.join(apps)}", hint=f"say which: {file}:{next(iter(apps))}")
     return next(iter(apps.values()))
+
+
+def apps_of_file(path: Path) -> dict[str, App[...]]:
+    """The apps a file defines itself, not those it imports, by name."""
+    module = _import(path)
+    found = [value for value in vars(module).values() if isinstance(value, App)]
+    return {app.name: app for app in found if app.fn.__module__ == module.__name__}
 
 
 def _import(path: Path) -> types.ModuleType:
@@ -79,14 +86,8 @@ def _import(path: Path) -> types.ModuleType:
     except SyntaxError as problem:
         raise UsageError(f"{path} is not valid Python: {problem.msg} in line {problem.lineno}") from problem
     except Exception as problem:
-        raise _in_user_code(f"{path} could not be loaded", problem) from problem
+        raise in_user_code(f"{path} could not be loaded", problem) from problem
     return module
-
-
-def _apps_of(module: types.ModuleType) -> dict[str, App[...]]:
-    """The apps a file defines itself, not those it imports."""
-    found = [value for value in vars(module).values() if isinstance(value, App)]
-    return {app.name: app for app in found if app.fn.__module__ == module.__name__}
 
 
 def build(app: App[...], arguments: dict[str, Any]) -> Program:
@@ -96,10 +97,11 @@ def build(app: App[...], arguments: dict[str, Any]) -> Program:
     except AnabranchError:
         raise
     except Exception as problem:
-        raise _in_user_code(f"app '{app.name}' could not be built", problem) from problem
+        raise in_user_code(f"app '{app.name}' could not be built", problem) from problem
 
 
-def _in_user_code(what: str, problem: Exception) -> UsageError:
+def in_user_code(what: str, problem: Exception) -> UsageError:
+    """An exception of the user's own code, shown at their line."""
     shown = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
     return UsageError(f"{what}: {shown}", location=user_line(problem.__traceback__))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -14,8 +16,12 @@ from rich.text import Text
 
 from anabranch.engines.base import Metrics, Result
 from anabranch.graph.model import Graph
+from anabranch.operators.formats import file_format
+from anabranch.operators.sinks.write_file import WriteFile
 
 _ROWS_SHOWN = 20
+_FILE_ROWS_SHOWN = 10
+_CELL_COLUMNS = 60
 
 
 @contextmanager
@@ -79,11 +85,25 @@ def written(graph: Graph, metrics: Metrics) -> list[str]:
 def print_collected(console: Console, result: Result) -> None:
     """The tuples of `collect` sinks as small tables."""
     for name, items in result.collected.items():
-        console.print(f"{name}: {len(items):,} tuple{'' if len(items) == 1 else 's'}")
-        if items:
-            console.print(_table(items))
-        if len(items) > _ROWS_SHOWN:
-            console.print(f"… and {len(items) - _ROWS_SHOWN:,} more")
+        _print_table(console, name, items[:_ROWS_SHOWN], len(items))
+
+
+def print_files(console: Console, graph: Graph, metrics: Metrics) -> None:
+    """The first tuples of every file that a program wrote as small tables, below the file's path."""
+    for operator in graph.sinks:
+        sink = operator.definition
+        if isinstance(sink, WriteFile) and Path(sink.path).is_file():
+            rows = file_format(sink.format).read(Path(sink.path), operator.inputs[0].schema, **sink.options)
+            first = list(itertools.islice(rows, _FILE_ROWS_SHOWN))
+            _print_table(console, str(sink.path), first, metrics[operator.id].received)
+
+
+def _print_table(console: Console, title: str, first: list[Any], count: int) -> None:
+    console.print(f"{title}: {count:,} tuple{'' if count == 1 else 's'}", soft_wrap=True)
+    if first:
+        console.print(_table(first))
+    if count > len(first):
+        console.print(f"… and {count - len(first):,} more")
 
 
 def _table(items: list[Any]) -> Table:
@@ -91,6 +111,11 @@ def _table(items: list[Any]) -> Table:
     for column, value in zip(items[0]._fields, items[0], strict=True):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         table.add_column(column, justify="right" if is_number else "left")
-    for item in items[:_ROWS_SHOWN]:
-        table.add_row(*[Text(str(value)) for value in item])
+    for item in items:
+        table.add_row(*[Text(_cell(value)) for value in item])
     return table
+
+
+def _cell(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= _CELL_COLUMNS else f"{text[: _CELL_COLUMNS - 1]}…"

@@ -7,9 +7,10 @@ from typing import Any
 from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.draft import freeze_sinks
+from anabranch.api.where import caller
 from anabranch.engines import sequential
 from anabranch.engines.base import Metrics, Result
-from anabranch.errors import UsageError
+from anabranch.errors import UsageError, shown
 from anabranch.graph.model import Program
 
 ENGINES = ("sequential",)
@@ -39,7 +40,11 @@ def run(
     """
     graph = as_program(program, *more).graph
     if engine not in ENGINES:
-        raise UsageError(f"there is no engine '{engine}'", hint=f"use one of: {', '.join(ENGINES)}")
+        raise UsageError(
+            f"there is no engine '{engine}'",
+            location=caller().location,
+            hint=f"use one of {', '.join(ENGINES)}",
+        )
     return sequential.run(graph, metrics)
 
 
@@ -53,6 +58,7 @@ def as_program(program: Any, *more: Any) -> Program:
     if all(isinstance(sink, Sink) for sink in sinks):
         return Program(freeze_sinks("program", [sink._node for sink in sinks]))
     raise UsageError(
-        f"{program!r} is not a program",
+        f"{shown(program)} is not a program",
+        location=caller().location,
         hint="pass what an @ab.app function returns, or the sinks of a program made outside an app",
     )

@@ -255,8 +255,10 @@ def _assign_ids(nodes: Sequence[Node]) -> dict[int, str]:
         if chosen is None:
             label = node.definition.label
             number = last_number.get(label, 0) + 1
-            while (chosen := f"{label}_{number}" if number > 1 else label) in taken:
+            chosen = label if number == 1 else f"{label}_{number}"
+            while chosen in taken:
                 number += 1
+                chosen = f"{label}_{number}"
             last_number[label] = number
         taken[chosen] = None
         ids[node.serial] = chosen

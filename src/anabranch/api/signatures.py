@@ -192,7 +192,7 @@ def _shown_signature(fn: Any, signature: inspect.Signature) -> str:
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     arguments = str(inspect.Signature(bare))
     name = getattr(unwrapped(fn), "__name__", "")
-    return f"lambda {arguments[1:-1]}".rstrip() if name == "<lambda>" else f"{name}{arguments}"
+    return f"lambda {arguments[1:-1]}".rstrip() + ": …" if name == "<lambda>" else f"{name}{arguments}"
 
 
 def value_type(fn: Any, what: str, where: Caller) -> AttributeType:

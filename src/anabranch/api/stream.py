@@ -30,7 +30,21 @@ class Stream(
 
     @property
     def outputs(self) -> Outputs:
-        """The named outputs of the operator this stream comes from: `.outputs.late`, `.outputs.dead_letter`, …"""
+        """The named outputs of the operator this stream comes from.
+
+        They are those an operator declares (`outputs={"name": T}`), `.outputs.dead_letter` for
+        `on_error="dead_letter"`, and the one that `late=` of a window names.
+
+        >>> import anabranch as ab
+        >>> from typing import NamedTuple
+        >>> class Reading(NamedTuple):
+        ...     value: float
+        >>> readings = ab.from_items(Reading, [Reading(0.0), Reading(4.0)])
+        >>> inverse = readings.map(lambda r: Reading(1 / r.value), out=Reading, on_error="dead_letter")
+        >>> failed = inverse.outputs.dead_letter
+        >>> ab.run(inverse.collect("out"), failed.collect("failed")).items("failed")[0].item
+        'Reading(value=0.0)'
+        """
         return Outputs(self._node)
 
 

@@ -189,7 +189,7 @@ def _check_amount(name: str, amount: Any, where: Any, *, zero_allowed: bool) -> 
         return
     is_number = isinstance(amount, int | float) and not isinstance(amount, bool) and amount == amount
     if not is_number or amount < 0 or (amount == 0 and not zero_allowed) or amount == float("inf"):
-        raise BuildError(f"{name}={amount!r} is not a positive amount", location=where)
+        raise BuildError(f"{name}={amount!r} is not a positive number", location=where)
     if name == "count" and not isinstance(amount, int):
         raise BuildError(f"count={amount!r} is not a whole number of tuples", location=where)
 
@@ -368,11 +368,11 @@ def _column(name: str, value: Any, schema: Schema, window: Window, where: Caller
         for attribute in (value.attribute, value.by):
             if attribute is not None and not isinstance(attribute, str):
                 raise BuildError(
-                    f"{value.function} for '{name}' takes the name of an attribute, not {shown(attribute)}",
+                    f"{value.function}() for '{name}' takes the name of an attribute, not {shown(attribute)}",
                     location=where.location,
                     hint=f"use one of {', '.join(schema.names)}",
                 )
-            check_attributes(attribute, schema, where.location, f"{value.function} for '{name}'")
+            check_attributes(attribute, schema, where.location, f"{value.function}() for '{name}'")
         return value
     if isinstance(value, WindowEdge):
         if not window.is_by_time:

@@ -6,12 +6,15 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from anabranch.api.app import App
 from anabranch.errors import UsageError
 from anabranch.graph.model import Program
 from anabranch.load import Parameter, build, load_app, parameters_of
 
 OwnOptions = Callable[[argparse.ArgumentParser], None]
 """Adds the options of the command itself, in groups of their own."""
+MoreArguments = Callable[[App[...], dict[str, Any]], dict[str, Any]]
+"""Arguments for the app that follow from the command's own options; what the user gives wins over them."""
 
 
 def print_command_help(command: str, purpose: str, epilog: str, own_options: OwnOptions) -> None:
@@ -22,7 +25,9 @@ def print_command_help(command: str, purpose: str, epilog: str, own_options: Own
     parser.print_help()
 
 
-def parse_app(command: str, given: list[str], own_options: OwnOptions) -> tuple[Program, dict[str, Any]]:
+def parse_app(
+    command: str, given: list[str], own_options: OwnOptions, more_arguments: MoreArguments | None = None
+) -> tuple[Program, dict[str, Any]]:
     """The program that the arguments of a command describe, and the values of the command's own options."""
     target = given[0]
     if target.startswith("-"):
@@ -41,6 +46,11 @@ def parse_app(command: str, given: list[str], own_options: OwnOptions) -> tuple[
     arguments = {
         name.removeprefix("parameter_"): value for name, value in options.items() if name.startswith("parameter_")
     }
+    if more_arguments is not None:
+        arguments = more_arguments(app, options) | arguments
+    missing = [each.option for each in parameters if each.is_required and each.name not in arguments]
+    if missing:
+        parser.error(f"the following arguments are required: {', '.join(missing)}")
     return build(app, arguments), options
 
 
@@ -60,7 +70,6 @@ def _add_parameter(group: Any, parameter: Parameter, app_name: str) -> None:
     help_text = f"{parameter.help} ({notes})" if parameter.help else notes
     common: dict[str, Any] = {
         "dest": f"parameter_{parameter.name}",
-        "required": parameter.is_required,
         "default": argparse.SUPPRESS,
         "help": help_text.replace("%", "%%"),
     }

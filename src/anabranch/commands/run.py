@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import argparse
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
+from anabranch.api.app import App
 from anabranch.commands.app_options import parse_app, print_command_help
+from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.engines.base import Metrics
 from anabranch.graph.model import Graph
-from anabranch.progress import figures, print_collected, shown, written
+from anabranch.progress import figures, print_collected, print_files, shown, written
 from anabranch.run import ENGINES, run
 
 PURPOSE = "Run an app: a function with @ab.app in a Python file."
 EXAMPLE = """\
 example:
   anabranch run examples/mobility_fraud.py --calls calls.csv --out alerts.csv
-  anabranch run examples/mobility_fraud.py --help      what this app can be told
+  anabranch run examples/mobility_fraud.py --help                 what this app can be told
+  anabranch run examples/mobility_fraud.py --generate 100000      makes data and runs on them
 """
 
 
@@ -26,7 +31,7 @@ def run_command(given: list[str], errors: Console) -> int:
     if not given or given[0] in ("-h", "--help"):
         print_command_help("run", PURPOSE, EXAMPLE, _add_options)
         return 0 if given else 2
-    program, options = parse_app("run", given, _add_options)
+    program, options = parse_app("run", given, _add_options, partial(_generated, errors))
     metrics = Metrics()
     is_shown = errors.is_terminal and not options["quiet"]
     display: AbstractContextManager[None] = shown(errors, program.name, metrics) if is_shown else nullcontext()
@@ -39,16 +44,39 @@ def run_command(given: list[str], errors: Console) -> int:
         raise
     if is_shown:
         errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {figures(metrics)}"))
+    console = Console(highlight=False)
+    if options["generate"] is not None:
+        print_files(console, program.graph, metrics)
+        console.print(f"The data are in {folder_for(program.name)}.", soft_wrap=True)
+    elif is_shown:
         _print_written(program.graph, metrics, errors)
-    print_collected(Console(highlight=False), result)
+    print_collected(console, result)
     return 0
+
+
+def _generated(errors: Console, app: App[...], options: dict[str, Any]) -> dict[str, Any]:
+    count = options["generate"]
+    if count is None:
+        return {}
+    if errors.is_terminal and not options["quiet"]:
+        errors.print(f"making data of size {count:,} in {folder_for(app.name)}", highlight=False)
+    return generate_data(app, count)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how to run it")
+    group.add_argument("--generate", metavar="N", type=_size, help="make data of this size in build/, run the app on "
+                       "them, and show what it writes (for files with a function 'generate')")  # fmt: skip
     group.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help=f"default: {ENGINES[0]}")
     group.add_argument("--quiet", action="store_true", help="show no progress")
     group.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+
+
+def _size(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
 
 
 def _print_written(graph: Graph, metrics: Metrics, errors: Console) -> None:

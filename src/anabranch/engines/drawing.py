@@ -95,6 +95,7 @@ def _by_order(readers: list[_Reader]) -> Iterator[_Reader]:
             raise SourceError(
                 f"the next tuples of {names} cannot be compared by order_by: {problem}",
                 location=readers[0].operator.location,
+                hint="order all sources by values that can be compared",
             ) from None
 
 
@@ -123,5 +124,8 @@ class PartitionGuard:
             return item
         names = ", ".join(self._names)
         return Unreadable(
-            f"partition_by={names!r} is not true: {key!r} occurs in {owner} and in {partition}", partition, repr(item)
+            f"partition_by={names!r} is not true: {key!r} occurs in {owner} and in {partition}",
+            partition,
+            repr(item),
+            hint="leave partition_by= out, or keep equal keys in one partition",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 from pathlib import Path
 from types import TracebackType
@@ -12,10 +13,10 @@ from anabranch.graph.model import Operator
 from anabranch.operators.base import Unreadable
 
 _NOT_THE_USERS = (
-    str(Path(__file__).resolve().parent.parent),
-    sysconfig.get_path("stdlib"),
-    sysconfig.get_path("purelib"),
-    sysconfig.get_path("platlib"),
+    str(Path(__file__).resolve().parent.parent) + os.sep,
+    sysconfig.get_path("stdlib") + os.sep,
+    sysconfig.get_path("purelib") + os.sep,
+    sysconfig.get_path("platlib") + os.sep,
     "<frozen",
 )
 
@@ -25,6 +26,8 @@ def operator_error(operator: Operator, cause: Exception, item: Any, during: str)
     if isinstance(cause, RunError):
         return cause
     raised_at = user_line(cause.__traceback__)
+    if raised_at is None and cause.__cause__ is not None:  # a StopIteration, which Python itself replaces
+        raised_at = user_line(cause.__cause__.__traceback__)
     error = OperatorError(
         operator.id, location=operator.location, cause=cause, item=item, during=during, raised_at=raised_at
     )
@@ -38,7 +41,7 @@ def unreadable_error(operator: Operator, item: Unreadable) -> SourceError:
         where=item.where,
         raw=item.raw,
         location=operator.location,
-        hint='on_error="skip" passes over such rows and counts them',
+        hint=item.hint or 'on_error="skip" passes over such rows and counts them',
     )
 
 

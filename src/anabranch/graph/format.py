@@ -64,7 +64,8 @@ def _drawing(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[st
         yield elided(f"  {_padded(label, name_columns)}  {details}".rstrip(), width)
     if plan.properties:
         yield ""
-        yield "  ○ stateless   ◐ partitioned   ● stateful" + ("   ║ in parallel channels" if plan.regions else "")
+        key = "○ stateless   ◐ partitioned   ● stateful" + ("   ║ in parallel channels" if plan.regions else "")
+        yield from _wrapped(key, width, indent=2, hanging=2)
 
 
 def _label(plan: Plan, row: Row) -> str:

@@ -92,7 +92,7 @@ class _Node:
 
 def _nodes(plan: Plan, index: GraphIndex) -> tuple[list[_Node], list[_Node]]:
     """Operators and joints as nodes of one graph; and those that nothing feeds, in order of declaration."""
-    operators = {operator.id: _Node(operator=operator) for operator in plan.graph.operators}
+    operators = {operator.id: _Node(operator) for operator in plan.graph.operators}
     joints = joints_of(plan, index)
     entries = {edge: joint for joint in joints if joint.is_entry for edge in joint.edges}
     heads: dict[str, _Node] = {}  # the joint of a parallel source
@@ -124,8 +124,8 @@ def _nodes(plan: Plan, index: GraphIndex) -> tuple[list[_Node], list[_Node]]:
             joint_node = _Node(joint=entry)
             nodes.append(joint_node)
             _connect(stream, joint_node)
-            stream = _stream(joint_node, edge.source, is_parallel=True)
-            # The streams of one operator keep their order: each goes to its consumer through its own joint.
+            # Where a region has two entries, the first waits for the second: only one lane is double at a time.
+            stream = _stream(joint_node, edge.source, is_parallel=len(index.entering(edge.target)) == 1)
         _connect(stream, target)
     sources = [heads.get(operator.id, operators[operator.id]) for operator in plan.graph.sources]
     return nodes, sources
@@ -232,7 +232,7 @@ class _Painter:
             elif lane in involved:
                 sign = _SIGNS.get((is_up, after is not None, left, right), " ")
             elif after is not None:
-                sign = _passing(after, is_crossed=left and right)
+                sign = "║" if after.is_parallel else "│"  # what crosses it passes behind
             else:
                 sign = "─" if left and right else " "
             text += sign + ("─" if right else " ")
@@ -252,12 +252,6 @@ class _Painter:
     def _trim(self) -> None:
         while self._lanes and self._lanes[-1] is None:
             self._lanes.pop()
-
-
-def _passing(stream: _Stream, *, is_crossed: bool) -> str:
-    if stream.is_parallel:
-        return "╫" if is_crossed else "║"
-    return "┼" if is_crossed else "│"
 
 
 def state_sign(plan: Plan, operator: Operator) -> str:

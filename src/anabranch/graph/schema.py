@@ -126,9 +126,10 @@ def schema_of(candidate: object, local_names: dict[str, Any] | None = None) -> S
 
 def _schema_of(candidate: object, local_names: dict[str, Any], enclosing: tuple[object, ...]) -> Schema:
     if not is_named_tuple(candidate):
+        name = candidate.__name__ if isinstance(candidate, type) else "Call"
         raise BuildError(
             f"{shown(candidate)} is not a tuple type",
-            hint="declare it as a class with typed attributes: class Call(NamedTuple): phone: int",
+            hint=f"declare one, with a type for every attribute: class {name}(NamedTuple)",
         )
     assert isinstance(candidate, type)
     if candidate in enclosing:

@@ -27,7 +27,7 @@ from anabranch.graph.picture import (
 from anabranch.graph.plan import Plan
 
 _MOST_LABELS = 80  # a drawing with more streams than that has no room for what they carry
-_MOST_PLACES = 6  # ports that can be told from each other at the side of a box
+_MOST_PLACES = 5  # inputs that can be told from each other at the side of a box
 _POINTS_PER_INCH = 72
 _TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0">'
 
@@ -66,12 +66,12 @@ class _Writer:
     def written(self) -> str:
         lines = [
             "digraph {",
-            'rankdir=LR nodesep=0.35 ranksep=0.45 node [shape=box fixedsize=true label=""]',
+            'rankdir=LR newrank=true nodesep=0.35 ranksep=0.45 node [shape=box fixedsize=true label=""]',
             "edge [arrowhead=none tailport=e headport=w]",
         ]
         for operator_id, number in self.number.items():
             width, height = operator_size(self.plan, self.plan.graph.operator(operator_id))
-            label = self._ports(operator_id, width, height)
+            label = self._places(operator_id, width, height)
             lines.append(f"{number} [width={_inches(width)} height={_inches(height)}{label}]")
         for position, edge in enumerate(self.edges):
             lines += self._edge(position, edge)
@@ -92,25 +92,22 @@ class _Writer:
                 attributes.append(f"label={_room(room, 14)}")
         if edge.is_feedback:
             attributes.append("constraint=false tailport=n headport=n")
-        else:
-            attributes += self._attached(edge)
+        elif edge.target in self.number and 1 < self._inputs(edge.target) <= _MOST_PLACES:
+            attributes.append(f'headport="i{edge.target_port}:w"')
         yield f"{source} -> {target} [{' '.join(attributes)}]"
 
-    def _ports(self, operator_id: str, width: float, height: float) -> str:
-        """Places at the sides of an operator where the streams of its several ports come in and go out."""
-        operator = self.plan.graph.operator(operator_id)
-        inputs, outputs = len(operator.inputs), len(operator.outputs)
-        if not (_has_places(inputs) or _has_places(outputs)):
+    def _places(self, operator_id: str, width: float, height: float) -> str:
+        """Places at the left of an operator where the streams of its several inputs come in, the first on top."""
+        count = self._inputs(operator_id)
+        if not 1 < count <= _MOST_PLACES:
             return ""
-        left, right = _places("i", inputs, width / 2, height), _places("o", outputs, width / 2, height)
-        return f" margin=0 label=<{_TABLE}<TR><TD>{left}</TD><TD>{right}</TD></TR></TABLE>>"
+        rows = (f"<TR>{_cell(width - 2, (height - 2) // count, f'i{port}')}</TR>" for port in range(count))
+        return f" margin=0 label=<{_TABLE}{''.join(rows)}</TABLE>>"
 
-    def _attached(self, edge: Edge) -> Iterator[str]:
-        source, target = self.plan.graph.operator(edge.source), self.plan.graph.operator(edge.target)
-        if source.id in self.number and _has_places(len(source.outputs)):
-            yield f'tailport="o{edge.source_port}:e"'
-        if target.id in self.number and _has_places(len(target.inputs)):
-            yield f'headport="i{edge.target_port}:w"'
+    def _inputs(self, operator_id: str) -> int:
+        """The inputs that streams from the left come to; a loop's way back comes from above and is the last."""
+        operator = self.plan.graph.operator(operator_id)
+        return len(operator.inputs) - (1 if operator.kind == "feedback" else 0)
 
     def _room_for_label(self, edge: Edge) -> float:
         label = stream_label(self.plan, edge)
@@ -125,7 +122,7 @@ class _Writer:
         outlines: dict[str | None, list[str]] = {}
         for position, pe in enumerate(self.plan.pes):
             part = self._numbers(pe.operators)
-            if len(part) > 1:
+            if part and len(pe.operators) > 1:
                 outline = f'subgraph cluster_p{position} {{ margin=8 label="" {" ".join(part)} }}'
                 outlines.setdefault(pe.region, []).append(outline)
         for position, region in enumerate(self.plan.regions):
@@ -210,16 +207,6 @@ def _coordinates(text: str) -> list[float]:
 def _end(name: str, rank: str) -> str:
     """A place at the left or right edge where a stream comes from, or goes to, another row."""
     return f"{{ rank={rank} {name} [width=0.01 height=0.01] }}"
-
-
-def _has_places(ports: int) -> bool:
-    return 1 < ports <= _MOST_PLACES
-
-
-def _places(prefix: str, ports: int, width: float, height: float) -> str:
-    count = ports if _has_places(ports) else 1
-    cells = (f"<TR>{_cell(width, height / count, f'{prefix}{port}')}</TR>" for port in range(count))
-    return f"{_TABLE}{''.join(cells)}</TABLE>"
 
 
 def _room(width: float, height: float) -> str:

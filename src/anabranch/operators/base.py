@@ -39,6 +39,7 @@ class Unreadable:
     message: str
     where: str | None = None
     raw: str | None = None
+    hint: str | None = None
 
 
 class Meaning:

@@ -11,7 +11,6 @@ The names of components (design, section 2, "the order key"), outermost first:
 from __future__ import annotations
 
 from dataclasses import replace
-from os.path import commonprefix
 from types import MappingProxyType
 
 from anabranch.graph.index import GraphIndex
@@ -74,7 +73,7 @@ class _Assigner:
         if not any(operator.id in meeting.between for meeting in self.meetings):
             return ()
         parted = next((meeting.parting for meeting in self.meetings if meeting.meeting == operator.id), None)
-        outer = self.emitted[parted] if parted is not None else commonprefix([self.keys[edge] for edge in entering])
+        outer = self.emitted[parted] if parted is not None else _shared_prefix([self.keys[edge] for edge in entering])
         return (*outer, f"#{operator.id}")
 
     def _at_a_parallel_meeting(self, region: Region, entering: list[Edge]) -> Key:
@@ -132,3 +131,12 @@ def _source_key(operator: Operator, source: SourceDefinition, region: Region | N
     if source.order_by is not None:
         return (f"time@{operator.id}", f"partition@{operator.id}", f"round@{operator.id}")
     return (f"round@{operator.id}", f"partition@{operator.id}")
+
+
+def _shared_prefix(keys: list[Key]) -> Key:
+    prefix: list[str] = []
+    for components in zip(*keys, strict=False):
+        if any(component != components[0] for component in components):
+            break
+        prefix.append(components[0])
+    return tuple(prefix)

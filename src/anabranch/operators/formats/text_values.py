@@ -78,8 +78,8 @@ def parse_datetime(text: str) -> datetime:
         raise _not("an ISO 8601 datetime such as 2024-05-31T23:59:59.123456", text)
     try:
         value = datetime.fromisoformat(text)
-    except ValueError as problem:
-        raise ValueProblem(f"{shown(text)} is not a datetime: {problem}") from None
+    except ValueError:
+        raise ValueProblem(f"{shown(text)} is not a datetime: there is no such day or time") from None
     normal: datetime = _normal_datetime(value)
     return normal
 
@@ -89,8 +89,8 @@ def parse_date(text: str) -> date:
         raise _not("an ISO 8601 date such as 2024-05-31", text)
     try:
         return date.fromisoformat(text)
-    except ValueError as problem:
-        raise ValueProblem(f"{shown(text)} is not a date: {problem}") from None
+    except ValueError:
+        raise ValueProblem(f"{shown(text)} is not a date: there is no such day") from None
 
 
 def show_bytes(value: bytes) -> str:

@@ -1,0 +1,158 @@
+"""Attributes of objects that exist already: modules, classes, members of enumerations, instances."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import types
+from typing import Any
+
+from anabranch.analysis import constancy
+from anabranch.analysis.lifting import CONTAINERS, is_array, is_named_tuple_class, is_user_class
+from anabranch.analysis.lookup import (
+    MISSING,
+    NAMES,
+    constant_of_class,
+    is_data_descriptor,
+    of_builtin,
+    of_class_member,
+    static,
+)
+from anabranch.analysis.modules import is_library_class, is_library_module, namespace_of
+from anabranch.analysis.origins import ClassAttribute, GlobalName, InstanceAttribute
+from anabranch.analysis.protocols import special_method
+from anabranch.analysis.purity import is_numpy_ufunc
+from anabranch.analysis.run import Frame, Run
+from anabranch.analysis.state import shown
+from anabranch.analysis.values import (
+    STR,
+    UNKNOWN,
+    Bound,
+    Const,
+    Method,
+    Plain,
+    Value,
+    one,
+)
+
+# Environment that looks like a constant.
+_DENIED_OF_MODULES = {
+    "sys": frozenset({"argv", "path", "modules", "stdin", "stdout", "stderr", "executable", "prefix", "flags"}),
+    "time": frozenset({"timezone", "tzname", "altzone", "daylight"}),
+    "os": frozenset({"environ", "environb"}),
+}
+
+
+
+
+def of_const(run: Run, frame: Frame, const: Const, held: Any, name: str, node: ast.AST) -> Value:
+    if isinstance(held, types.ModuleType):
+        return _of_module(run, frame, held, name, node)
+    if isinstance(held, type):
+        return _of_class(run, frame, held, name, node)
+    if isinstance(held, enum.Enum):
+        return _of_member(run, frame, const, held, name, node)
+    if isinstance(held, types.FunctionType | types.BuiltinFunctionType | types.MethodType | types.MethodDescriptorType):
+        if name in NAMES:
+            return STR
+        return run.unknown(frame, node, f"reads `{name}` of a function, which all calls share")
+    if is_numpy_ufunc(held) and name in ("reduce", "accumulate", "outer"):
+        return one(Const(getattr(held, name)))
+    if type(held) in CONTAINERS or is_array(held):
+        return of_builtin(run, frame, const, Plain if is_array(held) else type(held), name, node)
+    if not is_user_class(type(held)):
+        run.read(frame, one(const), node)
+        return UNKNOWN
+    return _of_existing_instance(run, frame, const, held, name, node)
+
+
+def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node: ast.AST) -> Value:
+    found = vars(module).get(name, MISSING)
+    if found is MISSING:
+        if is_library_module(module) and "__getattr__" in vars(module):
+            return run.unknown(frame, node, f"uses {shown(node)}, which is not known")
+        return run.unknown(frame, node, f"uses `{module.__name__}.{name}`, which does not exist yet")
+    if is_library_module(module):
+        if name in _DENIED_OF_MODULES.get(module.__name__, ()):
+            return run.unknown(frame, node, f"reads {shown(node)}, which is the environment of the process")
+        return one(run.lift(found, None))
+    origin = GlobalName(namespace_of(vars(module)), name)
+    problem = constancy.why_rebound(origin)
+    if problem is not None:
+        run.share(frame, node, f"reads {origin}, which {problem}", "pass it as an attribute, or keep it in `self`")
+    return one(run.lift(found, origin))
+
+
+def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Value:
+    if name in NAMES:
+        return STR
+    if name in ("__mro__", "__bases__", "__dict__", "__subclasses__"):
+        return run.unknown(frame, node, f"uses `{name}` of a class, which cannot be followed")
+    if isinstance(cls, enum.EnumType) and name in cls.__members__:
+        return one(Const(cls.__members__[name]))
+    if is_named_tuple_class(cls) and name in ("_make", "_replace", "_asdict"):
+        return one(Method(Const(cls), name, cls))
+    base, found = static(cls, name)
+    if base is None:
+        meta, found = static(type(cls), name)
+        if meta is not None and is_library_class(meta):
+            return one(Method(Const(cls), name, meta))
+        return run.unknown(frame, node, f"reads `{cls.__name__}.{name}`, which does not exist yet")
+    match found:
+        case staticmethod():
+            return one(run.lift(found.__func__, None))
+        case classmethod():
+            if is_library_class(base):
+                return one(Method(Const(cls), name, cls))
+            return one(Bound(run.lift(found.__func__, None), Const(cls)))
+        case types.ClassMethodDescriptorType() | types.BuiltinFunctionType():
+            return one(Method(Const(cls), name, cls))
+        case types.FunctionType() | types.MethodDescriptorType() | types.WrapperDescriptorType():
+            return one(Const(found))
+        case property():
+            return one(Const(found))
+    if name in ("_fields", "__match_args__", "_field_defaults"):
+        return one(run.lift(getattr(cls, name), None))
+    return constant_of_class(run, frame, base, name, found, node)
+
+
+def _of_member(run: Run, frame: Frame, const: Const, member: enum.Enum, name: str, node: ast.AST) -> Value:
+    if name in ("name", "_name_"):
+        return STR
+    if name in ("value", "_value_"):
+        return one(run.lift(member._value_, ClassAttribute(type(member), member._name_)))
+    if name in type(member).__members__:
+        return one(Const(type(member).__members__[name]))
+    if name in vars(member):
+        return one(run.lift(vars(member)[name], InstanceAttribute(type(member), name)))
+    return of_class_member(run, frame, const, type(member), name, node)
+
+
+def _of_existing_instance(run: Run, frame: Frame, const: Const, held: Any, name: str, node: ast.AST) -> Value:
+    cls = type(held)
+    if special_method(cls, "__getattribute__") or special_method(cls, "__getattr__"):
+        return run.unknown(frame, node, f"reads an attribute of `{cls.__name__}`, which defines how that is done")
+    if name == "__class__":
+        return one(Const(cls))
+    _, found = static(cls, name)
+    if isinstance(found, types.MemberDescriptorType):
+        inside = getattr(held, name, MISSING)
+    else:
+        inside = getattr(held, "__dict__", {}).get(name, MISSING)
+    if inside is MISSING or is_data_descriptor(found):
+        if found is MISSING:
+            return run.unknown(frame, node, f"reads `{name}`, which this `{cls.__name__}` does not have yet")
+        return of_class_member(run, frame, const, cls, name, node)
+    origin = InstanceAttribute(cls, name)
+    problem = None if _is_definitely_frozen(cls) else constancy.why_rebound(origin)
+    if problem is not None:
+        hint = "make it an operator class with key=, or a frozen dataclass"
+        run.share(frame, node, f"reads {origin}, which {problem}", hint)
+    return one(run.lift(inside, origin))
+
+
+def _is_definitely_frozen(cls: type) -> bool:
+    parameters = getattr(cls, "__dataclass_params__", None)
+    return bool(parameters is not None and parameters.frozen)
+
+

@@ -1,0 +1,183 @@
+"""Whether anything in the user's texts writes an attribute of a class or of its instances."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+from anabranch.analysis.modules import Namespace, namespace_of, neighbours
+from anabranch.analysis.reading import resolve
+from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.source import SourceText
+from anabranch.analysis.uses import Use, uses_of
+from anabranch.analysis.values import FunctionNode
+from anabranch.errors import Location
+
+# What runs before anybody else has the instance.
+_CONSTRUCTION = ("__init__", "__new__", "__post_init__", "__setstate__")
+
+
+class Receiver(Enum):
+    UNRELATED = "of another class"
+    BEING_MADE = "the instance, in its constructor"
+    INSTANCE = "an instance"
+    CLASS = "the class"
+    UNKNOWN = "not known"
+
+
+def spellings(cls: type, name: str) -> list[str]:
+    """A private name stands in the text as it was written, without the class's name in it."""
+    for base in cls.__mro__:
+        prefix = f"_{base.__name__.lstrip('_')}__"
+        if name.startswith(prefix):
+            return [name, name[len(prefix) - 2 :]]
+    return [name]
+
+
+def attribute_uses(cls: type, name: str) -> Iterator[tuple[Use, Namespace, Receiver]] | None:
+    """Every use of an attribute of this name that may concern the class; None where texts are missing."""
+    module = sys.modules.get(cls.__module__)
+    if module is None:
+        return None
+    namespace = namespace_of(vars(module))
+    if not namespace.is_complete:
+        return None
+    return _attribute_uses(cls, name, namespace)
+
+
+def _attribute_uses(cls: type, name: str, namespace: Namespace) -> Iterator[tuple[Use, Namespace, Receiver]]:
+    related = _related_names(cls)
+    for other in neighbours(namespace):
+        for text in other.texts:
+            for spelling in spellings(cls, name):
+                for use in uses_of(text).attributes[spelling] if spelling in text.text else ():
+                    assert isinstance(use.node, ast.Attribute)
+                    receiver = _receiver(use.node.value, text, other.names, cls, related)
+                    if receiver is not Receiver.UNRELATED:
+                        yield use, other, receiver
+
+
+def written_attribute(cls: type, name: str, is_instance: bool) -> tuple[str, Location | None] | None:
+    """Why an attribute may be assigned during a run, and where."""
+    found = attribute_uses(cls, name)
+    if found is None:
+        return "cannot be followed: not all of the source around it is known", None
+    for use, _, receiver in found:
+        if not isinstance(getattr(use.node, "ctx", None), ast.Load) and _is_write(use, receiver, is_instance):
+            return "is assigned by a function", Location(use.text.file, getattr(use.node, "lineno", 1))
+    namespace = namespace_of(vars(sys.modules[cls.__module__]))
+    related = _related_names(cls)
+    for other in neighbours(namespace):
+        for text in other.texts:
+            for use in uses_of(text).dynamic:
+                target = _dynamic_target(use.node, spellings(cls, name))
+                if target is None:
+                    continue
+                receiver = (
+                    Receiver.UNKNOWN if target is use.node else _receiver(target, text, other.names, cls, related)
+                )
+                if _is_write(use, receiver, is_instance):
+                    return "may be assigned by other means", Location(text.file, getattr(use.node, "lineno", 1))
+    return None
+
+
+def _is_write(use: Use, receiver: Receiver, is_instance: bool) -> bool:
+    match receiver:
+        case Receiver.UNRELATED | Receiver.BEING_MADE:
+            return False
+        case Receiver.INSTANCE:
+            return is_instance and use.is_deferred
+        case Receiver.CLASS | Receiver.UNKNOWN:
+            return use.is_deferred
+
+
+def _dynamic_target(node: ast.AST, names: list[str]) -> ast.AST | None:
+    """The object a dynamic write may go to; the node itself where that may be anything."""
+    match node:
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
+            return target if key in names else None
+        case ast.Call(func=ast.Name(id="setattr" | "delattr" | "vars"), args=[target, *_]):
+            return target
+        case ast.Call(func=ast.Name(id="exec" | "eval"), args=[ast.Constant(value=str(code)), *_]):
+            return node if any(name in code for name in names) else None
+        case ast.Call(func=ast.Name(id="exec" | "eval")):
+            return node
+        case ast.Attribute(value=target):  # __dict__
+            return target
+        case _:
+            return None
+
+
+def _related_names(cls: type) -> set[str]:
+    names = {base.__name__ for base in cls.__mro__}
+    waiting: list[type] = [cls]
+    while waiting:
+        children: list[type] = type.__subclasses__(waiting.pop())
+        for derived in children:
+            if derived.__name__ not in names:
+                names.add(derived.__name__)
+                waiting.append(derived)
+    return names
+
+
+def _receiver(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type, related: set[str]) -> Receiver:
+    match node:
+        case ast.Name(id=name):
+            owner = _owner_of(node, name, text)
+            if owner is not None:
+                return _parameter(owner, name, text, related)
+            return _known_object(resolve(node, names), cls)
+        case ast.Call(func=ast.Name(id="type"), args=[inner]) | ast.Attribute(value=inner, attr="__class__"):
+            receiver = _receiver(inner, text, names, cls, related)
+            return receiver if receiver in (Receiver.UNRELATED, Receiver.UNKNOWN) else Receiver.CLASS
+        case ast.Attribute():
+            around = [scope_of(n) for n in text.enclosing(node) if isinstance(n, FUNCTIONS)]
+            base: ast.AST = node
+            while isinstance(base, ast.Attribute):
+                base = base.value
+            if isinstance(base, ast.Name) and not any(base.id in scope.own for scope in around):
+                return _known_object(resolve(node, names), cls)
+            return Receiver.UNKNOWN
+        case _:
+            return Receiver.UNKNOWN
+
+
+def _known_object(found: Any, cls: type) -> Receiver:
+    if found is None:
+        return Receiver.UNKNOWN
+    if isinstance(found, type):
+        return Receiver.CLASS if issubclass(found, cls) or issubclass(cls, found) else Receiver.UNRELATED
+    kind = type(found)
+    return Receiver.INSTANCE if issubclass(kind, cls) or issubclass(cls, kind) else Receiver.UNRELATED
+
+
+def _owner_of(node: ast.AST, name: str, text: SourceText) -> FunctionNode | None:
+    for around in text.enclosing(node):
+        if isinstance(around, FUNCTIONS) and name in scope_of(around).own:
+            return around
+    return None
+
+
+def _parameter(owner: FunctionNode, name: str, text: SourceText, related: set[str]) -> Receiver:
+    """What a variable of a function is, where it is the first parameter of a method."""
+    around = text.parents.get(owner)
+    if not isinstance(around, ast.ClassDef) or isinstance(owner, ast.Lambda):
+        return Receiver.UNKNOWN
+    scope = scope_of(owner)
+    is_rebound = any(
+        isinstance(use.node, ast.Name) and not isinstance(use.node.ctx, ast.Load)
+        for use in uses_of(text).variables[owner, name]
+    )
+    decorators = {n.id for d in owner.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
+    if not scope.parameters or scope.parameters[0] != name or is_rebound or "staticmethod" in decorators:
+        return Receiver.UNKNOWN
+    if any(isinstance(b, ast.Name) and (b.id == "type" or b.id.endswith("Meta")) for b in around.bases):
+        return Receiver.UNKNOWN  # an instance of a metaclass is a class
+    if around.name not in related:
+        return Receiver.UNRELATED
+    if "classmethod" in decorators or owner.name == "__init_subclass__":
+        return Receiver.CLASS
+    return Receiver.BEING_MADE if owner.name in _CONSTRUCTION else Receiver.INSTANCE

@@ -1,0 +1,80 @@
+"""The parts of an analysis put together, and its passes: it is repeated until nothing new is found."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from anabranch.analysis import (
+    attributes,
+    calls,
+    construct,
+    expressions,
+    lifting,
+    managers,
+    special_calls,
+    state,
+    statements,
+    stores,
+    targets,
+)
+from anabranch.analysis.run import Args, Frame, GaveUp, Run
+from anabranch.analysis.values import Site, Thing, Value
+
+_MOST_PASSES = 12
+
+
+class Interpreter(Run):
+    def evaluate(self, frame: Frame, node: ast.expr) -> Value:
+        return expressions.evaluate(self, frame, node)
+
+    def execute(self, frame: Frame, body: list[ast.stmt]) -> None:
+        statements.execute(self, frame, body)
+
+    def assign(self, frame: Frame, target: ast.AST, value: Value) -> None:
+        targets.assign(self, frame, target, value)
+
+    def load(self, frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
+        return attributes.load(self, frame, value, name, node)
+
+    def store(self, frame: Frame, value: Value, name: str, stored: Value, node: ast.AST) -> None:
+        stores.store(self, frame, value, name, stored, node)
+
+    def call(self, frame: Frame, callee: Value, args: Args, node: ast.AST) -> Value:
+        return calls.call(self, frame, callee, args, node)
+
+    def construct(self, frame: Frame, cls: type, args: Args, node: ast.AST, site: Site | None = None) -> Value:
+        return construct.construct(self, frame, cls, args, node, site)
+
+    def enter(self, frame: Frame, value: Value, node: ast.AST) -> Value:
+        return managers.enter(self, frame, value, node)
+
+    def iterate(self, frame: Frame, value: Value, node: ast.AST) -> Value:
+        return state.iterate(self, frame, value, node)
+
+    def change(self, frame: Frame, value: Value, node: ast.AST, what: str | None = None) -> None:
+        state.change(self, frame, value, node, what)
+
+    def read(self, frame: Frame, value: Value, node: ast.AST) -> None:
+        state.read(self, frame, value, node)
+
+    def ignores_order(self, callee: Value, node: ast.Call, is_ignored: bool) -> bool:
+        return special_calls.ignores_order(self, callee, node, is_ignored)
+
+    def lift(self, held: Any, origin: Any) -> Thing:
+        return lifting.lift(held, origin)
+
+    def repeat(self, one_pass: Callable[[], None]) -> None:
+        """Run passes until the heap stays as it is; only what the last one reports counts."""
+        for _ in range(_MOST_PASSES):
+            self.shared.clear()
+            self.own.clear()
+            self.results.clear()
+            self.active.clear()
+            version = self.heap.version
+            one_pass()
+            self.heap.keep_what_outlives_the_call()
+            if self.heap.version == version:
+                return
+        raise GaveUp

@@ -1,0 +1,85 @@
+"""Objects that exist already, as things: what they are and what they hold."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import typing
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Any
+
+from anabranch.analysis.methods import ATOM_TYPES
+from anabranch.analysis.modules import is_library_class
+from anabranch.analysis.origins import Origin
+from anabranch.analysis.values import NOTHING, PLAIN_ATOM, UNKNOWN, Atom, Const, Plain, Thing, Tup, Value
+
+_LONGEST_TUPLE = 24
+_MOST_MEMBERS = 64
+
+CONTAINERS: tuple[type, ...] = (
+    list, dict, set, frozenset, tuple, bytearray, collections.deque, collections.Counter, collections.OrderedDict,
+    collections.defaultdict, MappingProxyType,
+)  # fmt: skip
+
+
+def is_named_tuple_class(cls: type) -> bool:
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_user_class(cls: type) -> bool:
+    """Whether instances run code of the user's: not a builtin, not a class of an installed library."""
+    return not is_library_class(cls)
+
+
+def is_array(held: object) -> bool:
+    return type(held).__module__ == "numpy" and type(held).__name__ == "ndarray"
+
+
+def is_array_scalar(held: object) -> bool:
+    return type(held).__module__ == "numpy" and hasattr(held, "dtype") and not hasattr(held, "__setitem__")
+
+
+def lift(held: Any, origin: Origin | None) -> Thing:
+    """An object as a thing; what can change stays a `Const`, so that its changes can be told."""
+    kind = type(held)
+    if kind in ATOM_TYPES:
+        return Atom(kind)
+    if is_array_scalar(held):
+        return Atom(Plain)
+    if isinstance(held, tuple) and (kind is tuple or is_named_tuple_class(kind)) and len(held) <= _LONGEST_TUPLE:
+        return Tup(kind, tuple(frozenset({lift(part, origin)}) for part in held))
+    return Const(held, origin)
+
+
+def members(const: Const, values: bool = True, keys: bool = True) -> Value:
+    """What a container holds; of a mapping the values, the keys or both."""
+    held = const.object
+    if isinstance(held, type) and issubclass(held, enum.Enum):
+        return frozenset(Const(member) for member in held)
+    if is_array(held):
+        return PLAIN_ATOM | {const}
+    if isinstance(held, bytearray):
+        return frozenset({Atom(int)})
+    if isinstance(held, dict | MappingProxyType):
+        inside = [*(held.keys() if keys else ()), *(held.values() if values else ())]
+        factory = getattr(held, "default_factory", None)
+        extra = frozenset({Const(factory)}) if factory is not None else NOTHING
+        return _lifted(inside, const.origin) | extra
+    if isinstance(held, CONTAINERS):
+        return _lifted(list(typing.cast("Iterable[Any]", held)), const.origin)
+    return UNKNOWN
+
+
+def _lifted(inside: list[Any], origin: Origin | None) -> Value:
+    kinds = {type(part) for part in inside}
+    if not kinds:
+        return PLAIN_ATOM  # it may have been filled by the time it is read
+    if kinds <= ATOM_TYPES:
+        return frozenset(Atom(kind) for kind in kinds)
+    things: set[Thing] = set()
+    for part in inside:
+        things.add(lift(part, origin))
+        if len(things) > _MOST_MEMBERS:
+            return UNKNOWN
+    return frozenset(things)

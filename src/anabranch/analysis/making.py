@@ -1,0 +1,94 @@
+"""What a pure call gives: new atoms, new containers, or something its arguments held."""
+
+from __future__ import annotations
+
+import ast
+
+from anabranch.analysis.methods import ATOM_TYPES
+from anabranch.analysis.protocols import call_back, touch, turn_into_text
+from anabranch.analysis.purity import Pure, is_numpy_ufunc
+from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.state import iterate_if_possible
+from anabranch.analysis.values import (
+    NONE,
+    NOTHING,
+    PLAIN_ATOM,
+    Atom,
+    Plain,
+    Value,
+    atom,
+    join,
+    one,
+    without_sources,
+)
+
+
+def call_pure(run: Run, frame: Frame, function: object, spec: Pure, args: Args, node: ast.AST) -> Value:
+    """A call of a function that is known to be pure."""
+    given = join(args.all)
+    _change_arguments(run, frame, function, spec, args, node)
+    look_at(run, frame, given, node, spec.any_order)
+    if spec.is_text:
+        turn_into_text(run, frame, given, node)
+    called = call_back(run, frame, given, run.heap.reachable(given) | PLAIN_ATOM, node)
+    return made(run, spec, given | called, node)
+
+
+def look_at(run: Run, frame: Frame, given: Value, node: ast.AST, any_order: bool = False) -> None:
+    """The arguments are read, and iterated if they can be."""
+    looked = frozenset(thing for thing in given if not isinstance(thing, Atom))
+    if not looked:
+        return
+    touch(run, frame, looked, node)
+    before, frame.in_any_order = frame.in_any_order, frame.in_any_order or any_order
+    iterate_if_possible(run, frame, looked, node)
+    frame.in_any_order = before
+
+
+def _change_arguments(run: Run, frame: Frame, function: object, spec: Pure, args: Args, node: ast.AST) -> None:
+    changed: Value = NOTHING
+    if spec.changes is not None:
+        changed |= args.positional[spec.changes] if len(args.positional) > spec.changes else join(args.all)
+    out = args.keyword("out")
+    if out is not None:
+        changed |= out
+    if is_numpy_ufunc(function):
+        changed |= join(args.positional[function.nin :])  # type: ignore[attr-defined]  # every ufunc has it
+    changed -= NONE
+    if changed:
+        run.change(frame, changed, node)
+        held = run.heap.reachable(join(args.all))
+        for thing in changed:
+            site = getattr(thing, "site", None)
+            if site is not None:
+                run.heap.put(site, without_sources(held))
+
+
+def made(run: Run, spec: Pure, given: Value, node: ast.AST) -> Value:
+    """The result of a pure call that was given these values."""
+    result: Value = NONE if spec.or_none else NOTHING
+    held: Value = NOTHING
+    if spec.of is not None:
+        held |= atom(spec.of)
+    reached = without_sources(run.heap.reachable(given)) if spec.holds or spec.may_return else NOTHING
+    if spec.holds:
+        held |= reached
+        if any(not isinstance(thing, Atom) for thing in reached) or spec.makes not in ATOM_TYPES:
+            held |= run.make(tuple, (node, "inner"), reached | PLAIN_ATOM)
+    if spec.may_return:
+        result |= reached
+    if spec.makes in ATOM_TYPES:
+        return result | atom(spec.makes)
+    if spec.makes is Plain:
+        return result | fresh_data(run, (node, "made"), held)
+    return result | run.make(spec.makes, (node, "made"), held or PLAIN_ATOM)
+
+
+def fresh_data(run: Run, label: object, held: Value = NOTHING) -> Value:
+    """New data of unknown shape, which may hold more of its kind."""
+    made_ = run.make(Plain, label, PLAIN_ATOM | held)
+    for thing in made_:
+        site = getattr(thing, "site", None)
+        if site is not None:
+            run.heap.put(site, one(thing))
+    return made_

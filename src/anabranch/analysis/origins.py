@@ -1,0 +1,71 @@
+"""Where an object that exists already was found, by which `constancy` decides whether it may change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from anabranch.analysis.home import Home
+from anabranch.analysis.modules import Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalName:
+    namespace: Namespace
+    name: str
+
+    def __str__(self) -> str:
+        return f"the global `{self.name}`"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of a function around the one that uses it."""
+
+    home: Home
+    name: str
+
+    def __str__(self) -> str:
+        return f"`{self.name}`, a variable of the enclosing function"
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    home: Home
+    name: str
+
+    def __str__(self) -> str:
+        return f"the default value of `{self.name}`, which all calls share"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAttribute:
+    cls: type
+    name: str
+
+    def __str__(self) -> str:
+        return f"`{self.cls.__name__}.{self.name}`, a class attribute that all instances share"
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceAttribute:
+    """An attribute of an instance that exists before the program runs."""
+
+    cls: type
+    name: str
+
+    def __str__(self) -> str:
+        return f"the attribute `{self.name}` of a `{self.cls.__name__}` that all calls share"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Handed over as a value, so that others may hold it too."""
+
+    what: str
+
+    def __str__(self) -> str:
+        return self.what
+
+
+Origin: TypeAlias = GlobalName | Variable | Default | ClassAttribute | InstanceAttribute | Given

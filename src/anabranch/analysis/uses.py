@@ -1,0 +1,192 @@
+"""Every use of every name and attribute in a text, by the scope it belongs to.
+
+This answers the question "does anything write this?" for objects that exist before the program runs.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from anabranch.analysis.scopes import COMPREHENSIONS, FUNCTIONS, scope_of
+from anabranch.analysis.source import SourceText
+from anabranch.analysis.values import FunctionNode
+
+# Calls through which anything may be written without its name being seen.
+_DYNAMIC = ("globals", "exec", "eval", "setattr", "delattr", "vars", "locals")
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    node: ast.AST
+    text: SourceText
+    function: FunctionNode | None  # the innermost function around it
+    is_deferred: bool  # in code that runs later than the statement it stands in: a function, a generator expression
+
+
+@dataclass(eq=False)
+class Uses:
+    """`variables` are those of functions, by the function that owns them."""
+
+    globals: dict[str, list[Use]] = field(default_factory=lambda: defaultdict(list))
+    variables: dict[tuple[FunctionNode, str], list[Use]] = field(default_factory=lambda: defaultdict(list))
+    attributes: dict[str, list[Use]] = field(default_factory=lambda: defaultdict(list))
+    class_names: dict[tuple[str, str], list[Use]] = field(default_factory=lambda: defaultdict(list))
+    dynamic: list[Use] = field(default_factory=list)
+
+
+_uses: dict[SourceText, Uses] = {}
+
+
+def uses_of(text: SourceText) -> Uses:
+    known = _uses.get(text)
+    if known is None:
+        walker = _Walker(text)
+        for statement in text.tree.body:
+            walker.visit(statement)
+        known = _uses[text] = walker.uses
+    return known
+
+
+@dataclass(frozen=True, eq=False)
+class _ClassScope:
+    name: str
+    own: set[str]
+
+
+class _Walker:
+    def __init__(self, text: SourceText) -> None:
+        self.text = text
+        self.uses = Uses()
+        # Innermost last: functions, classes, and the targets of comprehensions.
+        self.scopes: list[FunctionNode | _ClassScope | set[str]] = []
+        self.functions: list[FunctionNode] = []
+        self.deferred = 0
+
+    def use(self, node: ast.AST) -> Use:
+        return Use(node, self.text, self.functions[-1] if self.functions else None, self.deferred > 0)
+
+    def name(self, name: str, node: ast.AST) -> None:
+        is_innermost = True
+        for scope in reversed(self.scopes):
+            if isinstance(scope, set):
+                if name in scope:
+                    return
+            elif isinstance(scope, _ClassScope):
+                if is_innermost and name in scope.own:
+                    self.uses.class_names[scope.name, name].append(self.use(node))
+                    if isinstance(getattr(node, "ctx", None), ast.Load):
+                        break  # before its assignment in the class it is the global
+                    return
+                is_innermost = False
+            else:
+                is_innermost = False
+                names = scope_of(scope)
+                if name in names.outer_globals:
+                    break
+                if name in names.own:
+                    self.uses.variables[scope, name].append(self.use(node))
+                    return
+        self.uses.globals[name].append(self.use(node))
+
+    def visit(self, node: ast.AST | None) -> None:
+        match node:
+            case None | ast.Global() | ast.Nonlocal():
+                return
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                self._function(node)
+                return
+            case ast.ClassDef():
+                self._class(node)
+                return
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                self._comprehension(node)
+                return
+            case ast.AnnAssign():
+                self.visit(node.value)
+                if node.value is not None:
+                    self.visit(node.target)
+                return
+            case ast.Name():
+                self.name(node.id, node)
+                return
+            case ast.Attribute():
+                self.uses.attributes[node.attr].append(self.use(node))
+            case ast.ExceptHandler(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchAs(name=str(name)):
+                self.name(name, node)
+            case ast.MatchMapping(rest=str(name)):
+                self.name(name, node)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                for alias in aliases:
+                    self.name((alias.asname or alias.name).split(".")[0], node)
+                return
+            case ast.Call(func=ast.Name(id=name)) if name in _DYNAMIC:
+                self.uses.dynamic.append(self.use(node))
+            case _:
+                pass
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            self.uses.dynamic.append(self.use(node))
+        for child in ast.iter_child_nodes(node):
+            self.visit(child)
+
+    def _function(self, node: FunctionNode) -> None:
+        if not isinstance(node, ast.Lambda):
+            self.name(node.name, node)
+            for decorator in node.decorator_list:
+                self.visit(decorator)
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            self.visit(default)
+        self.scopes.append(node)
+        self.functions.append(node)
+        self.deferred += 1
+        for part in [node.body] if isinstance(node, ast.Lambda) else node.body:
+            self.visit(part)
+        self.deferred -= 1
+        self.functions.pop()
+        self.scopes.pop()
+
+    def _class(self, node: ast.ClassDef) -> None:
+        self.name(node.name, node)
+        for part in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(part)
+        own = {n.id for statement in node.body for n in _shallow_names(statement)}
+        own |= {s.name for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+        self.scopes.append(_ClassScope(node.name, own))
+        for statement in node.body:
+            self.visit(statement)
+        self.scopes.pop()
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        first, *others = node.generators
+        self.visit(first.iter)
+        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        self.scopes.append(targets)
+        if isinstance(node, ast.GeneratorExp):
+            self.deferred += 1
+        for generator in node.generators:
+            # A target may be an attribute or an element, which is then written.
+            self.visit(generator.target)
+            for condition in generator.ifs:
+                self.visit(condition)
+        for generator in others:
+            self.visit(generator.iter)
+        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            self.visit(part)
+        if isinstance(node, ast.GeneratorExp):
+            self.deferred -= 1
+        self.scopes.pop()
+
+
+def _shallow_names(statement: ast.AST) -> list[ast.Name]:
+    """The names a class body assigns, not looking into functions and comprehensions."""
+    found: list[ast.Name] = []
+    waiting = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.append(node)
+        waiting.extend(ast.iter_child_nodes(node))
+    return found

@@ -1,0 +1,21 @@
+"""A map that gives a number."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+def phone_of(call: Call) -> int:
+    return call.phone
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.map(phone_of).collect("out")

@@ -1,0 +1,23 @@
+"""An app called inside another."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def inner() -> None:
+    ab.from_items(Call, [Call(1, "425", 0.0)]).collect("inner")
+
+
+@ab.app
+def app() -> None:
+    inner()
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.collect("out")

@@ -1,0 +1,8 @@
+"""A class as an app."""
+
+import anabranch as ab
+
+
+@ab.app
+class Calls:
+    pass

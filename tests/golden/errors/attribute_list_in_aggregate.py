@@ -1,0 +1,23 @@
+"""An aggregate over a list of attributes."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+class Count(NamedTuple):
+    phone: int
+    n: int
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    windows = calls.window(ab.tumbling(count=10), key="area")
+    windows.aggregate(Count, phone=ab.last(["phone", "ts"]), n=ab.count()).collect("out")

@@ -1,0 +1,24 @@
+"""A barrier that does not say what to make of its tuples."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+class Payment(NamedTuple):
+    caller: int
+    amount: float
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    payments = ab.from_items(Payment, [Payment(1, 9.5, 7.0)])
+    ab.barrier(calls, payments).collect("out")

@@ -1,0 +1,33 @@
+"""Keys of different types on two inputs."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+class Payment(NamedTuple):
+    caller: int
+    amount: float
+    ts: float
+
+
+class Matched:
+    def calls(self, call: Call) -> None:
+        self.last = call
+
+    def payments(self, payment: Payment) -> Payment:
+        return payment
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    payments = ab.from_items(Payment, [Payment(1, 9.5, 7.0)])
+    key = {"calls": "area", "payments": "caller"}
+    ab.connect(Matched, calls=calls, payments=payments, key=key).collect("out")

@@ -1,0 +1,16 @@
+"""A delimiter of two characters."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    ab.read_csv("calls.csv", Call, delimiter="||").collect("out")

@@ -1,0 +1,17 @@
+"""Distinct by a window that slides in steps."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.distinct("phone", window=ab.sliding(seconds=60, slide=10, on="ts")).collect("out")

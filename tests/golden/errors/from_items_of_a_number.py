@@ -1,0 +1,16 @@
+"""A number where tuples are expected."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    ab.from_items(Call, 10).collect("out")

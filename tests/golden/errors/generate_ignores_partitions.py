@@ -1,0 +1,21 @@
+"""A partitioned source whose function takes no partition."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+def calls() -> Iterator[Call]:
+    yield Call(1, "425", 0.0)
+
+
+@ab.app
+def app() -> None:
+    ab.generate(Call, calls, partition_by="area", partitions=["425", "206"]).collect("out")

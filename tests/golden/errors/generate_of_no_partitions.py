@@ -1,0 +1,21 @@
+"""A partitioned source without partitions."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+def calls(area: str) -> Iterator[Call]:
+    yield Call(1, area, 0.0)
+
+
+@ab.app
+def app() -> None:
+    ab.generate(Call, calls, partition_by="area", partitions=[]).collect("out")

@@ -1,0 +1,21 @@
+"""A generator where the function that makes it is expected."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+def calls() -> Iterator[Call]:
+    yield Call(1, "425", 0.0)
+
+
+@ab.app
+def app() -> None:
+    ab.generate(Call, calls()).collect("out")

@@ -1,0 +1,23 @@
+"""An output the operator does not have."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+class Count(NamedTuple):
+    phone: int
+    n: int
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    windows = calls.window(ab.tumbling(minutes=10, on="ts"), key="phone", late="late")
+    windows.aggregate(Count, n=ab.count()).outputs.to_late.collect("out")

@@ -1,0 +1,17 @@
+"""Punctuations by predicate and by count."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.punctuate(lambda call: call.ts > 1, count=10).collect("out")

@@ -1,0 +1,22 @@
+"""An operator that gives a number."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+class Phones:
+    def process(self, call: Call) -> Call:
+        return call.phone
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.process(Phones).collect("out")

@@ -1,0 +1,16 @@
+"""A folder where a file is expected."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    ab.read_csv("data", Call).collect("out")

@@ -1,0 +1,21 @@
+"""A map that forgets to return."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+def moved(call: Call) -> Call:
+    call._replace(ts=call.ts + 1)
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.map(moved).collect("out")

@@ -1,0 +1,17 @@
+"""A Parquet column of times of which only some have a zone."""
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Click(NamedTuple):
+    page: str
+    at: datetime
+
+
+@ab.app
+def app() -> None:
+    clicks = ab.from_items(Click, [Click("/", datetime(2024, 5, 31)), Click("/", datetime(2024, 5, 31, tzinfo=UTC))])
+    clicks.write_parquet("clicks.parquet")

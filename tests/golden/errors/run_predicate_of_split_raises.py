@@ -1,0 +1,18 @@
+"""A split whose predicate fails."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    parts = calls.split({"near": lambda call: call.distance < 10})
+    parts.near.collect("out")

@@ -1,0 +1,25 @@
+"""An operator that fails when a punctuation arrives."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+class Last:
+    def process(self, call: Call) -> Call:
+        return call
+
+    def punctuation(self) -> Call:
+        raise ValueError("not now")
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.punctuate(count=2).process(Last, key="phone").collect("out")

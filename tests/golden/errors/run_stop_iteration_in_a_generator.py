@@ -1,0 +1,23 @@
+"""A generator that looks for something that is not there."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+def near(call: Call) -> Iterator[Call]:
+    next(area for area in ("206", "253") if area == call.area)
+    yield call
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.flat_map(near).collect("out")

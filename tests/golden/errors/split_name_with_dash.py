@@ -1,0 +1,18 @@
+"""A split into a stream whose name cannot be written."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    parts = calls.split({"far-away": lambda call: call.area != "425"})
+    parts["far-away"].collect("out")

@@ -1,0 +1,18 @@
+"""A split by a function without the names of its streams."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    parts = calls.split(lambda call: call.area)
+    parts.near.collect("out")

@@ -1,0 +1,23 @@
+"""A clock of the key where there is no key."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+class Count(NamedTuple):
+    phone: int
+    n: int
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    window = ab.tumbling(minutes=10, on="ts", clock="key")
+    calls.window(window).aggregate(Count, phone=ab.last("phone"), n=ab.count()).collect("out")

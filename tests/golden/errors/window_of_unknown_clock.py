@@ -1,0 +1,24 @@
+"""A window that goes by an unknown clock."""
+
+from typing import NamedTuple
+
+import anabranch as ab
+
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    ts: float
+
+
+class Count(NamedTuple):
+    phone: int
+    n: int
+
+
+@ab.app
+def app() -> None:
+    calls = ab.from_items(Call, [Call(1, "425", 0.0), Call(2, "425", 5.0)])
+    calls.window(ab.tumbling(minutes=10, on="ts", clock="wall"), key="phone").aggregate(Count, n=ab.count()).collect(
+        "out"
+    )

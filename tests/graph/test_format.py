@@ -1,0 +1,282 @@
+"""The explanation as text: the drawing in the terminal, the sections, and what is not parallel and why."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+import anabranch as ab
+from anabranch.graph.index import GraphIndex
+from anabranch.graph.lanes import Row, rows_of
+from anabranch.graph.phrases import columns, elided, printable
+from anabranch.graph.properties import Reason
+from tests.graph.programs import (
+    SHAPES,
+    branches,
+    islands,
+    joined,
+    linear,
+    looping,
+    meeting,
+    pipeline,
+    shuffled,
+    tangle,
+    travels,
+    wide,
+)
+
+
+def text_of(app: ab.App[[]], **options: object) -> str:
+    return str(ab.explain(app, **options))
+
+
+def drawing(app: ab.App[[]], **options: object) -> str:
+    """The rows of the drawing, without the headline before and the key behind it."""
+    lines = text_of(app, **options).splitlines()[2:]
+    end = next(index for index, line in enumerate(lines) if line.startswith("  ○ stateless   ◐"))
+    return textwrap.dedent("\n".join(lines[: end - 1]))
+
+
+def section(text: str, title: str) -> list[str]:
+    """The lines of a section, without its title."""
+    lines = text.split(f"\n{title}\n")[1].splitlines()
+    return list(lines[: next((i for i, line in enumerate(lines) if line and not line.startswith(" ")), len(lines))])
+
+
+# The drawing -----------------------------------------------------------------------------------------------------
+
+
+def test_a_pipeline_is_a_list_with_its_region_between_joints() -> None:
+    assert drawing(linear, channels=4) == textwrap.dedent("""\
+        ● read_csv   stateful                       → Call
+        ╥ [split]    R1 ×4: key phone
+        ║ ○ filter   stateless             1:[0,1]
+        ║ ◐ Speed    partitioned by phone  1:[0,1]  → Travel
+        ║ ○ is_fast  stateless             1:[0,1]
+        ╨ [merge]    R1 ends, order: strict-seqno-pulse
+        ● aggregate  stateful              1:[0,∞)  → Count
+        ● write_csv  stateful              1:1""")
+
+
+def test_regions_from_a_parallel_source_to_a_parallel_sink_are_shuffled_in_between() -> None:
+    assert drawing(shuffled) == textwrap.dedent("""\
+        ╔ [parallel source]  R1: key area
+        ║ ◐ read_csv         partitioned by area            → Call
+        ║ ○ filter           stateless             1:[0,1]
+        ╫ [shuffle]          R2: key phone
+        ║ ◐ Speed            partitioned by phone  1:[0,1]  → Travel
+        ║ ○ write_csv        stateless             1:1
+        ╚ [parallel sink]    R2 ends, order: none""")
+
+
+def test_branches_are_lanes_that_part_and_meet() -> None:
+    assert drawing(branches) == textwrap.dedent("""\
+        ● read_csv        stateful                       → Call
+        ○─╮ split         stateless             1:[0,1]  → near: Call, far: Call
+        ╥ │ [split]       R1: key phone
+        ║ │ ◐ near_speed  partitioned by phone  1:[0,1]  ← split.near  → Travel
+        ╨ │ [merge]       R1 ends, order: strict-seqno-pulse
+        │ ╥ [split]       R2: key phone
+        │ ║ ◐ far_speed   partitioned by phone  1:[0,1]  ← split.far  → Travel
+        │ ╨ [merge]       R2 ends, order: strict-seqno-pulse
+        ○─╯ union         stateless             1:1
+        ├─╥ [split]       R3: any tuple to any channel
+        │ ║ ○ fast        stateless             1:[0,1]
+        │ ╨ [merge]       R3 ends, order: strict-seqno-pulse
+        │ ● write_csv     stateful              1:1
+        ● write_csv_2     stateful              1:1""")
+
+
+def test_a_way_back_is_named_where_it_begins() -> None:
+    rows = {line.split()[1]: line for line in drawing(looping).splitlines()}
+    assert rows["split"].endswith("→ slow: Travel, again: Travel  ↺ back to feedback")
+
+
+def test_a_join_takes_one_input_from_a_shuffle_and_one_from_a_split() -> None:
+    assert drawing(joined).splitlines()[3:] == [
+        "╫ [shuffle]  R2: key phone",
+        "│",
+        "│ ● travels  stateful                       → Travel",
+        "│ ╥ [split]  R2: key phone",
+        "╟─╯ ◐ join   partitioned by phone  1:[0,∞)  → Pair",
+        "╨ [merge]    R2 ends, order: relaxed-seqno-pulse",
+        "● write_csv  stateful              1:1",
+    ]
+
+
+def test_a_source_does_not_look_as_if_the_sink_above_it_fed_it() -> None:
+    lines = drawing(islands).splitlines()
+    starts = [index for index, line in enumerate(lines) if "source_" in line]
+    assert len(starts) == 3
+    assert all(lines[index - 1].strip() == "" for index in starts[1:])
+
+
+def test_consumers_of_one_stream_share_its_lane() -> None:
+    lines = drawing(wide(40)).splitlines()
+    assert [line.split()[:2] for line in lines[1:40]] == [["├─●", f"out_{number}"] for number in range(39)]
+    assert lines[40].startswith("● out_39")
+
+
+def test_streams_beyond_what_lanes_can_show_are_named_where_they_arrive() -> None:
+    lines = drawing(meeting(30)).splitlines()
+    union = next(line for line in lines if " union " in line)
+    assert "← source_18, source_19" in union
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize("app", SHAPES, ids=lambda app: app.name)
+def test_who_feeds_whom_can_be_read_off_the_lanes(app: ab.App[[]]) -> None:
+    """A reader who knows nothing but the lines follows them to the same streams as in the graph."""
+    plan = ab.explain(app).plan
+    streams = [edge for edge in plan.graph.edges if not edge.is_feedback]
+    expected = {(edge.source, edge.target) for edge in streams}
+    assert _read(rows_of(plan, GraphIndex(plan.graph))) == expected
+
+
+def _read(rows: tuple[Row, ...]) -> set[tuple[str, str]]:
+    """Pairs of operators that the lanes connect; joints pass on what they get, sinks nothing."""
+    found: set[tuple[str, str]] = set()
+    lanes: dict[int, str] = {}  # the operator whose stream runs in a lane
+    for row in rows:
+        cells = row.lanes
+        if row.operator is None and row.joint is None:
+            lanes = {lane: source for lane, source in lanes.items() if cells[lane : lane + 1] in ("│", "║")}
+            continue
+        place = _sign_of(row)
+        first = last = place
+        while first > 0 and cells[first - 1] == "─":
+            first -= 2
+        while last + 1 < len(cells) and cells[last + 1] == "─":
+            last += 2
+        touched = [lane for lane in range(first, last + 1, 2) if lane == place or cells[lane] in "├┤┼╯╰┴╮╭┬"]
+        arriving = [lanes[lane] for lane in touched if lane in lanes and (lane == place or cells[lane] not in "╮╭┬")]
+        name = row.operator.id if row.operator is not None else None
+        found |= {(source, name) for source in (*arriving, *row.unseen) if name is not None}
+        passed_on = name or next(iter((*arriving, *row.unseen)), row.joint.region.entry if row.joint else "")
+        lanes = {lane: source for lane, source in lanes.items() if lane not in touched or cells[lane] in "├┤┼"}
+        if row.operator is None or row.operator.outputs:
+            lanes |= {lane: passed_on for lane in touched if lane == place or cells[lane] in "╮╭┬"}
+    return {pair for pair in found if pair[0] != pair[1]}
+
+
+def _sign_of(row: Row) -> int:
+    """Only one sign in a row is not a line; inside a region it is the one double line."""
+    places = [index for index, sign in enumerate(row.lanes) if sign in "○◐●╔╥╫╨╚╟║"]
+    assert len(places) == 1, row.lanes
+    return places[0]
+
+
+# Its size --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [60, 100, 140])
+def test_no_line_is_longer_than_asked_for(width: int) -> None:
+    for app in (pipeline(60), tangle(60, seed=1), meeting(30)):
+        text = ab.explain(app, channels=4).to_text(width)
+        assert max(map(columns, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("app", SHAPES, ids=lambda app: app.name)
+def test_every_operator_has_one_row_below_those_that_feed_it(app: ab.App[[]]) -> None:
+    plan = ab.explain(app).plan
+    order = [row.operator.id for row in rows_of(plan, GraphIndex(plan.graph)) if row.operator is not None]
+    assert sorted(order) == sorted(operator.id for operator in plan.graph.operators)
+    place = {operator_id: index for index, operator_id in enumerate(order)}
+    assert all(place[edge.source] < place[edge.target] for edge in plan.graph.edges if not edge.is_feedback)
+
+
+# The sections ----------------------------------------------------------------------------------------------------
+
+
+def test_every_operator_is_listed_with_its_properties_and_reasons() -> None:
+    lines = section(text_of(linear), "Operators")
+    speed = next(index for index, line in enumerate(lines) if line.startswith("  Speed"))
+    assert "partitioned by phone · 1:[0,1] · forwards phone, ts · R1 · PE2" in lines[speed]
+    assert "state: one instance per phone, which shares nothing" in " ".join(lines[speed : speed + 3])
+
+
+def test_a_region_is_listed_with_key_joints_and_ordering() -> None:
+    lines = section(text_of(shuffled, channels={"R1": 2, "R2": 8}), "Regions")
+    assert lines[0].split("  ") == ["", "R1 ×2", "key area", " parallel source → shuffle", "strict-seqno-pulse"]
+    assert "R2 ×8  key phone  shuffle → parallel sink    none" in "\n".join(lines)
+
+
+def test_what_is_not_parallel_is_listed_with_reason_line_code_and_edit() -> None:
+    lines = section(text_of(linear), "Not parallel")
+    start = next(index for index, line in enumerate(lines) if line.startswith("  write_csv"))
+    assert "an ordered sink is written in one place" in lines[start]
+    assert "programs.py:" in "".join(lines[start : start + 2])
+    assert any(line.strip() == '│ .write_csv("out.csv")' for line in lines[start:])
+    assert lines[-1].strip() == "try: ordered=False, if the order of what it writes does not matter"
+
+
+def test_nothing_is_called_not_parallel_before_regions_are_formed() -> None:
+    for stage, shown in [("build", False), ("properties", False), ("regions", True), ("fuse", True)]:
+        assert ("Not parallel" in text_of(linear, stage=stage)) is shown
+
+
+def test_a_stage_shows_what_is_known_by_then() -> None:
+    titles = ["Operators", "Regions", "Order keys", "PEs"]
+    shown = {
+        stage: [title for title in titles if f"\n{title}\n" in text_of(linear, stage=stage)]
+        for stage in ("build", "properties", "joints", "order_keys", "fuse")
+    }
+    assert shown == {
+        "build": [],
+        "properties": titles[:1],
+        "joints": titles[:2],
+        "order_keys": titles[:3],
+        "fuse": titles,
+    }
+
+
+def test_order_keys_are_listed_with_the_streams_that_carry_them() -> None:
+    assert section(text_of(linear), "Order keys")[0].startswith("  #R1:  read_csv → filter, filter → Speed")
+
+
+# What people bring along -----------------------------------------------------------------------------------------
+
+
+def test_control_characters_of_names_and_reasons_never_reach_the_terminal() -> None:
+    hostile = type("Hostile\x1b[2J", (), {})
+    plan = ab.explain(travels("source").collect("out")).plan
+    source, sink = plan.graph.operators
+    reason = Reason("state", "red\x1b[31m\nline", source.location, hint="try\x07this")
+    port = replace(source.outputs[0], schema=replace(source.outputs[0].schema, type=hostile))
+    graph = replace(
+        plan.graph,
+        operators=(replace(source, outputs=(port,)), replace(sink, inputs=(port,))),
+        edges=plan.graph.edges,
+    )
+    text = ab.Explanation(replace(plan, graph=graph, sequential={source.id: (reason,)}), "fuse").to_text()
+    assert "Hostile\\u001b[2J" in text
+    assert "red\\u001b[31m line" in text
+    assert "try\\u0007this" in text
+    assert not [character for character in text if not character.isprintable() and character != "\n"]
+
+
+def test_wide_characters_count_as_two_columns() -> None:
+    assert columns("速度") == 4
+    assert columns("a\u0301") == 1
+    assert elided("速度計算", 5) == "速度…"
+    assert elided("abcdef", 4) == "abc…"
+    assert elided("abcd", 4) == "abcd"
+
+
+def test_properties_stand_in_one_column_beside_wide_names() -> None:
+    lines = drawing_of(travels("source").filter(lambda t: t.speed > 1).named("速度フィルタ").collect("out"))
+    places = [columns(line[: line.index("state")]) for line in lines if "stateful" in line or "stateless" in line]
+    assert all(one == other for one, other in pairwise(places))
+    assert len(places) == 3
+
+
+def drawing_of(sink: ab.Sink) -> list[str]:
+    return str(ab.explain(sink)).split("\n\n")[1].splitlines()
+
+
+def test_text_without_control_characters_is_left_as_it_is() -> None:
+    assert printable("naïve 速度 <b>&amp;") == "naïve 速度 <b>&amp;"
+    assert printable("a\tb\nc\x00") == "a b c\\u0000"
