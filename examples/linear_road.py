@@ -12,7 +12,8 @@ will pay there, or that there was an accident ahead; and it may ask how much it 
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import anabranch as ab
 
@@ -262,3 +263,11 @@ def linear_road(reports: str = "reports.csv", out: str = "answers.csv", crowd: i
     balances = ab.connect(Accounts, notices=notices, departures=lanes.ramps, questions=kinds.questions, key="vid")
 
     notices.map(told).union(balances).write_csv(out)
+
+
+def generate(count: int, folder: Path, seed: int = 7) -> dict[str, Any]:
+    """Make data of the given size in a folder; what the app has to be told to use them."""
+    from examples.data.linear_road import write_linear_road
+
+    write_linear_road(folder / "reports.csv", count, seed)
+    return {"reports": str(folder / "reports.csv"), "out": str(folder / "answers.csv")}

@@ -23,6 +23,7 @@ HASH_TAG = re.compile(r"#(\w+)")
 
 
 class Line(NamedTuple):
+    number: int  # of the line in its file, so that an error can say where a bad tweet stands
     xml: str
 
 

@@ -212,7 +212,37 @@ def test_a_file_of_lines_is_shown_too(capsys: pytest.CaptureFixture[str]) -> Non
 
     assert main(["run", "numbered.py", "--generate", "1"]) == 0
 
-    assert f"│ [bold]0{'.' * 52}… │" in capsys.readouterr().out, "as it is, but not longer than a screen is wide"
+    assert f"│ [bold]0{'.' * 32}… │" in capsys.readouterr().out, "as it is, but not longer than a screen is wide"
+
+
+def test_values_are_shown_in_short_for_the_file_has_them_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    types = """
+from datetime import UTC, datetime
+
+class Place(NamedTuple):
+    x: float
+
+class Row(NamedTuple):
+    third: float
+    large: float
+    at: datetime
+    day: datetime
+    place: Place
+    places: list[Place]
+
+"""
+    row = "Row(1 / 3, 61788.4, datetime(2024, 5, 6, 7, 8, 9, 120, UTC), datetime(2024, 5, 6), Place(0.5), [Place(1.5)])"
+    sink = f"map(lambda t: {row}, out=Row).write_jsonl(out)"
+    Path("numbered.py").write_text(
+        APP.replace("SINK", sink).replace("RETURNED", RETURNED).replace("@ab.app", f"{types}@ab.app")
+    )
+
+    assert main(["run", "numbered.py", "--generate", "1"]) == 0
+
+    row = capsys.readouterr().out.splitlines()[4]
+    assert [cell.strip() for cell in row.strip("│").split("│")] == [
+        "0.333333", "61788.4", "2024-05-06 07:08:09.000Z", "2024-05-06 00:00:00", "(0.5,)", "[(1.5,)]",
+    ]  # fmt: skip
 
 
 def test_a_file_that_few_rows_were_written_to_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:

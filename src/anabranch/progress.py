@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from anabranch.operators.sinks.write_file import WriteFile
 
 _ROWS_SHOWN = 20
 _FILE_ROWS_SHOWN = 10
-_CELL_COLUMNS = 60
+_CELL_COLUMNS = 40
+_FLOAT_COLUMNS = 12
 
 
 @contextmanager
@@ -85,37 +87,62 @@ def written(graph: Graph, metrics: Metrics) -> list[str]:
 def print_collected(console: Console, result: Result) -> None:
     """The tuples of `collect` sinks as small tables."""
     for name, items in result.collected.items():
-        _print_table(console, name, items[:_ROWS_SHOWN], len(items))
+        _print_count(console, name, len(items))
+        _print_table(console, items[:_ROWS_SHOWN], len(items), str)
 
 
 def print_files(console: Console, graph: Graph, metrics: Metrics) -> None:
-    """The first tuples of every file that a program wrote as small tables, below the file's path."""
+    """The first tuples of every file that a program wrote as small tables, a line each: the file has it all."""
     for operator in graph.sinks:
         sink = operator.definition
         if isinstance(sink, WriteFile) and Path(sink.path).is_file():
+            count = metrics[operator.id].received
+            _print_count(console, str(sink.path), count)
             rows = file_format(sink.format).read(Path(sink.path), operator.inputs[0].schema, **sink.options)
-            first = list(itertools.islice(rows, _FILE_ROWS_SHOWN))
-            _print_table(console, str(sink.path), first, metrics[operator.id].received)
+            _print_table(console, list(itertools.islice(rows, _FILE_ROWS_SHOWN)), count, _in_short)
 
 
-def _print_table(console: Console, title: str, first: list[Any], count: int) -> None:
-    console.print(f"{title}: {count:,} tuple{'' if count == 1 else 's'}", soft_wrap=True)
+def _print_count(console: Console, name: str, count: int) -> None:
+    console.print(Text(f"{name}: {count:,} tuple{'' if count == 1 else 's'}"), soft_wrap=True)
+
+
+def _print_table(console: Console, first: list[Any], count: int, as_text: Callable[[Any], str]) -> None:
     if first:
-        console.print(_table(first))
+        console.print(_table(first, as_text))
     if count > len(first):
         console.print(f"… and {count - len(first):,} more")
 
 
-def _table(items: list[Any]) -> Table:
+def _table(items: list[Any], as_text: Callable[[Any], str]) -> Table:
     table = Table()
     for column, value in zip(items[0]._fields, items[0], strict=True):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        table.add_column(column, justify="right" if is_number else "left")
+        table.add_column(column, justify="right" if is_number else "left", no_wrap=as_text is not str)
     for item in items:
-        table.add_row(*[Text(_cell(value)) for value in item])
+        table.add_row(*[Text(as_text(value)) for value in item])
     return table
 
 
-def _cell(value: Any) -> str:
-    text = str(value)
+def _in_short(value: Any) -> str:
+    """A value on one line of bounded length: fewer digits, nested tuples without their names."""
+    match value:
+        case float():
+            text = str(value) if len(str(value)) <= _FLOAT_COLUMNS else f"{value:.6g}"
+        case datetime():
+            digits = "milliseconds" if value.microsecond else "seconds"
+            text = value.isoformat(sep=" ", timespec=digits).replace("+00:00", "Z")
+        case tuple() | list():
+            text = repr(_plain(value))
+        case _:
+            text = str(value).partition("\n")[0]
     return text if len(text) <= _CELL_COLUMNS else f"{text[: _CELL_COLUMNS - 1]}…"
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case tuple():
+            return tuple(map(_plain, value))
+        case list():
+            return [_plain(element) for element in value]
+        case _:
+            return value

@@ -137,7 +137,7 @@ def test_a_truncated_file_is_reported_with_its_last_line_and_what_came_before_is
         ab.run(tweet_cep(tweets=str(broken), out=str(out)))
 
     assert isinstance(caught.value.cause, ElementTree.ParseError)
-    assert caught.value.item == (lines[0][:80],)
+    assert caught.value.item == (20_001, lines[0][:80]), "the number of the line, and its text"
     assert lines[0][:40] in str(caught.value)
     expected = answer(lines)
     assert expected.count("\n") > 20
@@ -157,7 +157,7 @@ def test_a_corrupted_tweet_stops_the_run_and_is_shown(bad: str, problem: str, tw
     with pytest.raises(ab.OperatorError, match=problem) as caught:
         rows_written(tmp_path, [*lines_of(tweets)[:100], bad, "never read"])
 
-    assert (caught.value.operator, caught.value.item) == ("parse", (bad,))
+    assert (caught.value.operator, caught.value.item) == ("parse", (101, bad))
 
 
 def test_a_line_that_is_no_text_is_reported_by_file_and_line(tweets: Path, tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ import pytest
 
 import anabranch as ab
 from anabranch.errors import Location, UsageError
-from anabranch.graph.geometry import Box, crossing, samples, with_round_corners
+from anabranch.graph.drawing.geometry import Box, crossing, samples, with_round_corners
+from anabranch.graph.drawing.labels import with_fitting_labels
+from anabranch.graph.drawing.picture import JOINT_RADIUS, Picture
 from anabranch.graph.layout import lay_out
-from anabranch.graph.picture import JOINT_RADIUS, Picture
 from anabranch.graph.plan import JointKind, Plan
 from anabranch.graph.properties import Reason
 from tests.graph.programs import (
@@ -160,11 +161,17 @@ def test_a_joint_stands_on_the_stream_it_deals_out() -> None:
         assert any(dist(point, sign.middle) < JOINT_RADIUS for route in routes for point in samples(route.curve))
 
 
+def test_the_streams_into_a_join_arrive_one_below_the_other_in_their_order() -> None:
+    picture = picture_of(joined)
+    first, second = sorted(
+        (route for route in picture.routes if route.edge.target == "join"), key=lambda route: route.edge.target_port
+    )
+    assert first.curve[-1][1] < second.curve[-1][1] - 10
+
+
 def test_the_two_joints_of_a_join_are_next_to_each_other() -> None:
     picture = lay_out(plan_of(joined))
-    split, shuffle = [
-        sign for sign in picture.joints if sign.joint.is_entry and sign.joint.region.id == "R2"
-    ]
+    split, shuffle = [sign for sign in picture.joints if sign.joint.is_entry and sign.joint.region.id == "R2"]
     assert {split.kind, shuffle.kind} == {JointKind.SPLIT, JointKind.SHUFFLE}
     assert dist(split.middle, shuffle.middle) > JOINT_RADIUS
 
@@ -177,6 +184,20 @@ def test_labels_hide_nothing(app: ab.App[[]]) -> None:
     taken = [*picture.operators.values(), *(sign.box for sign in picture.joints)]
     assert not [label for label in labels if any(label.overlaps(box) for box in taken)]
     assert not [1 for one, other in itertools.combinations(labels, 2) if one.overlaps(other)]
+
+
+def test_a_label_moves_along_its_stream_to_where_it_hides_nothing_or_is_left_out() -> None:
+    plan, picture = plan_of(linear), picture_of(linear)
+    route = next(route for route in picture.routes if route.edge.source == "read_csv")
+    assert route.label is not None
+    x, y = route.label
+    (kept,) = with_fitting_labels(plan, [route], [])
+    assert kept.label == route.label
+    (aside,) = with_fitting_labels(plan, [route], [Box(x, y - 20, 100, 40)])
+    assert aside.label is not None
+    assert aside.label[0] < x
+    (left_out,) = with_fitting_labels(plan, [route], [Box(x - 500, y - 50, 1000, 100)])
+    assert left_out.label is None
 
 
 def test_a_drawing_with_very_many_streams_leaves_their_labels_out() -> None:
@@ -311,7 +332,8 @@ def test_tooltips_give_the_reasons_and_the_line() -> None:
 
 def test_channels_are_a_number_and_a_stack_of_boxes() -> None:
     stacks = {
-        given: (texts(root := svg_of(linear, channels=given)), len(of_class(root, "ab-channel"))) for given in (None, 1, 4)
+        given: (texts(root := svg_of(linear, channels=given)), len(of_class(root, "ab-channel")))
+        for given in (None, 1, 4)
     }
     assert ("×n" in stacks[None][0], stacks[None][1]) == (True, 2)
     assert ("×1" in stacks[1][0], stacks[1][1]) == (True, 0)
@@ -377,8 +399,8 @@ def hostile_plan(code_file: str) -> Plan:
         graph=replace(plan.graph, name=HOSTILE, operators=operators),
         properties=properties,
         regions=regions,
-        sequential={name: (reason,) for name in plan.sequential},
-        order_keys={edge: (HOSTILE,) for edge in plan.graph.edges},
+        sequential=dict.fromkeys(plan.sequential, (reason,)),
+        order_keys=dict.fromkeys(plan.graph.edges, (HOSTILE,)),
     )
 
 

@@ -108,6 +108,20 @@ def test_a_sliding_window_by_time_looks_back_from_the_largest_time(kind: type) -
     check_one()
 
 
+@pytest.mark.parametrize("kind", TIMES)
+def test_a_tumbling_window_by_time_forgets_when_the_largest_time_enters_the_next(kind: type) -> None:
+    @QUICK
+    @given(items_of(kind), st.integers(1, 8))
+    def check_one(items: list[Any], seconds: int) -> None:
+        def memory(items: list[Any], now: int) -> list[Any]:
+            clocks = [max(number_of(item.ts) for item in items[: n + 1]) for n in range(now + 1)]
+            return [items[n] for n in range(now) if clocks[n] // seconds == clocks[now] // seconds]
+
+        check(kind, items, ab.tumbling(seconds=seconds, on="ts"), memory)
+
+    check_one()
+
+
 @QUICK
 @given(items_of(AtInt), st.integers(2, 4))
 def test_a_punctuated_window_forgets_at_every_punctuation(items: list[AtInt], divisor: int) -> None:

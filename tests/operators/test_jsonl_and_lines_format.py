@@ -161,6 +161,22 @@ def test_text_that_would_not_be_read_back_as_one_line_is_not_written(text: str) 
         line_of(Line(text), "lines")
 
 
+class NumberedLine(NamedTuple):
+    number: int
+    text: str
+
+
+def test_a_line_that_is_read_may_be_told_its_number_in_the_file() -> None:
+    rows = rows_of(b"a\n\xe9\nb\n", NumberedLine, "lines")
+    assert [rows[0], rows[2]] == [NumberedLine(1, "a"), NumberedLine(3, "b")]
+
+
+def test_a_line_that_is_written_has_no_number() -> None:
+    text_format("lines").check_read_schema(schema_of(NumberedLine))
+    with pytest.raises(BuildError, match="exactly one attribute, a str"):
+        text_format("lines").check_schema(schema_of(NumberedLine))
+
+
 class MaybeLine(NamedTuple):
     text: str | None
 
@@ -174,4 +190,6 @@ class TwoTexts(NamedTuple):
 def test_lines_need_a_type_with_exactly_one_text(row_type: type) -> None:
     with pytest.raises(BuildError, match="exactly one attribute, a str"):
         check_lines_schema(schema_of(row_type))
+    with pytest.raises(BuildError, match="a line of text is a str"):
+        text_format("lines").check_read_schema(schema_of(row_type))
     check_lines_schema(schema_of(Line))

@@ -27,10 +27,10 @@ from anabranch.analysis.modules import look_around
 from anabranch.analysis.origins import Given
 from anabranch.analysis.protocols import touch
 from anabranch.analysis.reasons import forwards_reason, selectivity_reason, sorted_reasons, state_reason
-from anabranch.analysis.run import Args, Frame, GaveUp
+from anabranch.analysis.run import Args, Frame
 from anabranch.analysis.selectivity import emissions_of
 from anabranch.analysis.state import drain
-from anabranch.analysis.values import NONE, NOTHING, UNKNOWN, Place, Sent, Site, Tup, Value, one
+from anabranch.analysis.values import NONE, NOTHING, UNKNOWN, GaveUp, Place, Sent, Site, Tup, Value, one
 from anabranch.errors import Location
 from anabranch.graph.properties import Reason, Selectivity
 from anabranch.graph.schema import Schema

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from types import ModuleType
 
+from anabranch.analysis.decimals import mind_the_context
 from anabranch.analysis.lifting import CONTAINERS, is_array
 from anabranch.analysis.protocols import special, touch, turn_into_text
 from anabranch.analysis.run import Args, Frame, Run
@@ -63,6 +64,8 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
     if Unknown() in left or Unknown() in right:
         result |= UNKNOWN
     ones, others = _atom_types(left), _atom_types(right)
+    if Decimal in ones | others:
+        mind_the_context(run, frame, node)
     for kind in ones:
         for other in others:
             result |= _atoms(op, kind, other)
@@ -223,14 +226,14 @@ def unary(run: Run, frame: Frame, op: ast.unaryop, operand: Value, node: ast.AST
 
 def truth(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
     """A condition looks at whether an object is empty."""
-    run.read(frame, frozenset(t for t in value if isinstance(t, Const) and _is_container(t)), node)
+    run.read(frame, frozenset(t for t in value if isinstance(t, Const) and _has_length(t)), node)
     for thing in value:
         if special(run, frame, thing, "__bool__", Args(), node) is None:
             special(run, frame, thing, "__len__", Args(), node)
 
 
-def _is_container(const: Const) -> bool:
-    return type(const.object) in CONTAINERS or is_array(const.object)
+def _has_length(const: Const) -> bool:
+    return hasattr(type(const.object), "__len__") or hasattr(type(const.object), "__bool__")
 
 
 def compare(run: Run, frame: Frame, left: Value, op: ast.cmpop, right: Value, node: ast.AST) -> Value:

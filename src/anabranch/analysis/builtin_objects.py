@@ -98,12 +98,12 @@ def call_getattr(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     default = join(args.positional[2:])
     if name is not None:
         return run.load(frame, first(args), name, node) | default
-    if first(args) and all(_is_plain_tuple(t) for t in first(args)):
+    if first(args) and all(is_plain_tuple(t) for t in first(args)):
         return without_sources(join(held_by(run, t) for t in first(args))) | default
     return run.unknown(frame, node, "uses getattr with a computed name", "name the attribute")
 
 
-def _is_plain_tuple(thing: Thing) -> bool:
+def is_plain_tuple(thing: Thing) -> bool:
     """Every attribute of it is a field."""
     if not isinstance(thing, Tup) or not hasattr(thing.type, "_fields"):
         return False

@@ -100,6 +100,8 @@ def _call_const(
     match held:
         case types.FunctionType():
             return _call_existing_function(run, frame, held, args, node)
+        case types.MethodType() if isinstance(held.__self__, type) and _is_of_library(held.__func__):
+            return call_method(run, frame, Const(held.__self__), held.__name__, held.__self__, args, node)
         case types.MethodType():
             receiver = run.lift(held.__self__, origin or Given(f"the object of {shown(node)}"))
             function = run.lift(held.__func__, None)
@@ -112,6 +114,9 @@ def _call_const(
             return _call_unbound(run, frame, held.__name__, held.__objclass__, args, node)
         case functools.partial():
             return _call_partial(run, frame, held, origin, args, node)
+    inner = getattr(held, "py_func", None)
+    if type(held).__module__.split(".")[0] == "numba" and isinstance(inner, types.FunctionType):
+        return _call_existing_function(run, frame, inner, args, node)
     if isinstance(held, _GETTERS):
         arguments = [repr(argument) for argument in held.__reduce__()[1]]
         return run.call(frame, library_calls.getter(type(held).__name__, arguments, frame), args, node)
@@ -119,6 +124,10 @@ def _call_const(
     if is_user_class(cls) and special_method(cls, "__call__") is not None:
         return _call_instance(run, frame, const, args, node)
     return not_pure(run, frame, held, node)
+
+
+def _is_of_library(function: Any) -> bool:
+    return isinstance(function, types.FunctionType) and is_library_function(function)
 
 
 def _has_receiver(function: Any) -> bool:

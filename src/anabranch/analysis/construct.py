@@ -16,11 +16,11 @@ import typing
 from datetime import datetime
 
 from anabranch.analysis import special_calls
+from anabranch.analysis.decimals import mind_the_context
 from anabranch.analysis.lifting import CONTAINERS, is_named_tuple_class, is_user_class, members
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import call_pure, look_at
 from anabranch.analysis.methods import LIBRARY_VALUES
-from anabranch.analysis.modules import namespace_of, neighbours
 from anabranch.analysis.origins import ClassAttribute
 from anabranch.analysis.protocols import is_definitely_generated, special_method, touch, turn_into_text
 from anabranch.analysis.purity import Pure, RandomGenerator, effect_of, spec_of
@@ -47,7 +47,6 @@ from anabranch.analysis.values import (
 _METACLASSES = (type, abc.ABCMeta, type(typing.Protocol))
 _MANAGERS = (contextlib.suppress, contextlib.nullcontext)
 _BUFFERS = (io.StringIO, io.BytesIO, bytearray, types.SimpleNamespace, types.MappingProxyType)
-_CONTEXT_WORDS = ("getcontext", "setcontext", "DefaultContext")
 
 
 def construct(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST, site: Site | None) -> Value:
@@ -178,7 +177,7 @@ def _library_object(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST
     if cls in LIBRARY_VALUES:
         look_at(run, frame, given, node)
         if cls is decimal.Decimal:
-            _mind_the_context(run, frame, node)
+            mind_the_context(run, frame, node)
         if cls is datetime:
             zone = args.positional[7] if len(args.positional) > 7 else args.keyword("tzinfo") or NONE
             return atom(AwareDatetime if not zone & NONE else datetime)
@@ -209,20 +208,3 @@ def is_definitely_seeded(args: Args) -> bool:
     """Whether a generator of random numbers gets a seed that is the same in every process."""
     seeds = {thing.type if isinstance(thing, Atom) else None for value in args.all for thing in value}
     return len(args.all) == 1 and bool(seeds) and seeds <= {int, float, str, bytes}
-
-
-def _mind_the_context(run: Run, frame: Frame, node: ast.AST) -> None:
-    """Decimals are rounded by a context that each thread has for itself; fine as long as nobody sets one."""
-    for namespace in neighbours(namespace_of(frame.home.namespace)):
-        for text in namespace.texts:
-            word = next((word for word in _CONTEXT_WORDS if word in text.text), None)
-            if word is not None:
-                run.share(
-                    frame,
-                    node,
-                    f"computes with Decimal while the program uses decimal.{word}, which each thread has for itself",
-                    "use decimal.Context explicitly: context.divide(a, b)",
-                )
-                return
-
-

@@ -151,18 +151,21 @@ class Heap:
                     waiting.extend(cell.held)
                     for held in cell.attributes.values():
                         waiting.extend(held)
-                case Fun(chain=chain):
-                    for site in self._variables_of(chain):
+                case Fun():
+                    for site in self._cells_of(thing):
                         waiting.extend(self._cells[site].held)
                 case _:
                     pass
         return frozenset(seen)
 
-    def _variables_of(self, chain: tuple[object, ...]) -> list[Site]:
+    def _cells_of(self, function: Fun) -> list[Site]:
+        """The variables that a function takes from around it, and its defaults."""
+        labels = [(site, site.label) for site in self._cells if isinstance(site.label, tuple)]
         return [
             site
-            for site in self._cells
-            if isinstance(site.label, tuple) and site.label[0] == "variable" and site.label[1] in chain
+            for site, label in labels
+            if (label[0] == "variable" and label[1] in function.chain)
+            or (label[0] == "default" and label[1] is function.node)
         ]
 
     def is_kept(self, site: Site) -> bool:
@@ -190,7 +193,7 @@ class Heap:
         sites = {thing.site for thing in reached if isinstance(thing, Obj)}
         for thing in reached:
             if isinstance(thing, Fun):
-                sites.update(self._variables_of(thing.chain))
+                sites.update(self._cells_of(thing))
         for site in [site for site in self._cells if site in sites]:
             cell = self._cells[site]
             if not cell.is_kept:

@@ -103,6 +103,8 @@ def _dynamic_target(node: ast.AST, names: list[str]) -> ast.AST | None:
             return target
         case ast.Call(func=ast.Name(id="exec" | "eval"), args=[ast.Constant(value=str(code)), *_]):
             return node if any(name in code for name in names) else None
+        case ast.Call(func=ast.Name(id="exec" | "eval"), args=[_, ast.Name() | ast.Dict(), *_]):
+            return None  # in a namespace of its own
         case ast.Call(func=ast.Name(id="exec" | "eval")):
             return node
         case ast.Attribute(value=target):  # __dict__

@@ -19,8 +19,8 @@ from anabranch.analysis import (
     stores,
     targets,
 )
-from anabranch.analysis.run import Args, Frame, GaveUp, Run
-from anabranch.analysis.values import Site, Thing, Value
+from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.values import GaveUp, Site, Thing, Value
 
 _MOST_PASSES = 12
 

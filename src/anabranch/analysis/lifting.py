@@ -11,11 +11,11 @@ from typing import Any
 
 from anabranch.analysis.methods import ATOM_TYPES
 from anabranch.analysis.modules import is_library_class
-from anabranch.analysis.origins import Origin
-from anabranch.analysis.values import NOTHING, PLAIN_ATOM, UNKNOWN, Atom, Const, Plain, Thing, Tup, Value
+from anabranch.analysis.origins import Origin, inside
+from anabranch.analysis.values import NOTHING, PLAIN_ATOM, UNKNOWN, Atom, Const, GaveUp, Plain, Thing, Tup, Value
 
 _LONGEST_TUPLE = 24
-_MOST_MEMBERS = 64
+_MOST_MEMBERS = 500
 
 CONTAINERS: tuple[type, ...] = (
     list, dict, set, frozenset, tuple, bytearray, collections.deque, collections.Counter, collections.OrderedDict,
@@ -47,8 +47,8 @@ def lift(held: Any, origin: Origin | None) -> Thing:
         return Atom(kind)
     if is_array_scalar(held):
         return Atom(Plain)
-    if isinstance(held, tuple) and (kind is tuple or is_named_tuple_class(kind)) and len(held) <= _LONGEST_TUPLE:
-        return Tup(kind, tuple(frozenset({lift(part, origin)}) for part in held))
+    if isinstance(held, tuple) and ((kind is tuple and len(held) <= _LONGEST_TUPLE) or is_named_tuple_class(kind)):
+        return Tup(kind, tuple(frozenset({lift(part, inside(origin))}) for part in held))
     return Const(held, origin)
 
 
@@ -62,24 +62,24 @@ def members(const: Const, values: bool = True, keys: bool = True) -> Value:
     if isinstance(held, bytearray):
         return frozenset({Atom(int)})
     if isinstance(held, dict | MappingProxyType):
-        inside = [*(held.keys() if keys else ()), *(held.values() if values else ())]
+        parts = [*(held.keys() if keys else ()), *(held.values() if values else ())]
         factory = getattr(held, "default_factory", None)
         extra = frozenset({Const(factory)}) if factory is not None else NOTHING
-        return _lifted(inside, const.origin) | extra
+        return _lifted(parts, const.origin) | extra
     if isinstance(held, CONTAINERS):
         return _lifted(list(typing.cast("Iterable[Any]", held)), const.origin)
     return UNKNOWN
 
 
-def _lifted(inside: list[Any], origin: Origin | None) -> Value:
-    kinds = {type(part) for part in inside}
+def _lifted(parts: list[Any], origin: Origin | None) -> Value:
+    kinds = {type(part) for part in parts}
     if not kinds:
         return PLAIN_ATOM  # it may have been filled by the time it is read
     if kinds <= ATOM_TYPES:
         return frozenset(Atom(kind) for kind in kinds)
     things: set[Thing] = set()
-    for part in inside:
-        things.add(lift(part, origin))
+    for part in parts:
+        things.add(lift(part, inside(origin)))
         if len(things) > _MOST_MEMBERS:
-            return UNKNOWN
+            raise GaveUp
     return frozenset(things)

@@ -10,12 +10,13 @@ from datetime import datetime
 from string import Template
 from typing import Any
 
+from anabranch.analysis.builtin_objects import is_plain_tuple
 from anabranch.analysis.lifting import is_array, is_named_tuple_class, members
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import call_pure, look_at, made
 from anabranch.analysis.methods import DictItems, denied, is_changing, is_definitely_pure, result_of
 from anabranch.analysis.modules import is_library_class
-from anabranch.analysis.protocols import call_back, touch, turn_into_text
+from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
 from anabranch.analysis.purity import CsvWriter, Pure, RandomGenerator
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import held_by, mind_the_order, shown
@@ -111,6 +112,10 @@ def _by_the_lists(
     look_at(run, frame, given, node, any_order)
     if name in _TEXT_METHODS or issubclass(owner, Template):
         turn_into_text(run, frame, given, node)
+        if name in ("format", "format_map") and any(
+            class_of(t) and not is_plain_tuple(t) for t in run.heap.reachable(given)
+        ):
+            run.share(frame, node, f"calls {shown(node)}, which may read any attribute of an object", "use an f-string")
     held = held_by(run, receiver)
     called = call_back(run, frame, given, held | given | PLAIN_ATOM, node)
     if isinstance(receiver, Obj | Const) and name in _COPYING:
@@ -307,7 +312,7 @@ def _initialise(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.A
     """`super().__init__(…)` that ends at a builtin type."""
     if isinstance(receiver, Obj):
         inner = run.iterate(frame, frozenset(t for t in join(args.all) if not isinstance(t, Atom)), node)
-        if args.all and issubclass(receiver.type, (dict, list, set, collections.deque, BaseException)):
+        if issubclass(receiver.type, (dict, list, set, collections.deque, BaseException)):
             run.change(frame, one(receiver), node)
             run.heap.put(receiver.site, inner | join(args.all))
         return NONE

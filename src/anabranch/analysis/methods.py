@@ -18,6 +18,7 @@ import uuid
 import zoneinfo
 from datetime import date, datetime, time, timedelta, timezone
 from itertools import chain
+from xml.etree import ElementTree
 
 from anabranch.analysis.purity import PART, CsvWriter, Hasher, Pure, RandomGenerator
 from anabranch.analysis.values import AwareDatetime, Plain, Stream
@@ -57,6 +58,7 @@ _CHANGING: dict[type, str] = {
     collections.deque: """append appendleft clear extend extendleft insert pop popleft remove reverse rotate
         __setitem__ __delitem__""",
     collections.Counter: "update subtract __setitem__ __delitem__",
+    ElementTree.Element: "append clear extend insert remove set __setitem__ __delitem__",
     collections.OrderedDict: "move_to_end popitem pop setdefault update clear __setitem__ __delitem__",
     collections.defaultdict: "__missing__ __getitem__",
     array.array: """append byteswap extend frombytes fromlist fromunicode insert pop remove reverse __setitem__
@@ -73,6 +75,7 @@ _CHANGING: dict[type, str] = {
 }  # fmt: skip
 
 _PURE: dict[type, str] = {
+    ElementTree.Element: "find findall findtext get items iter iterfind itertext keys",
     list: "copy count index",
     dict: "copy get items keys values fromkeys",
     set: "copy difference intersection isdisjoint issubset issuperset symmetric_difference union",

@@ -11,7 +11,9 @@ from anabranch.analysis.origins import GlobalName, Variable
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.scopes import scope_of
 from anabranch.analysis.values import NOTHING, Const, FunctionNode, Place, Site, Value, join, one
+from anabranch.analysis.words import words
 
+_OF_THE_LOADER = words("__name__ __file__ __loader__ __spec__ __path__ __package__ __cached__ __builtins__")
 _OWN_STATE = "keep it in `self` of an operator class and use key="
 
 
@@ -60,6 +62,8 @@ def _load_global(run: Run, frame: Frame, name: str, node: ast.AST) -> Value:
     is_there, held = frame.home.global_(name)
     if not is_there:
         return run.unknown(frame, node, f"uses `{name}`, which is not defined yet", "define it before the program")
+    if name in _OF_THE_LOADER:
+        return run.unknown(frame, node, f"reads `{name}`, which depends on how the module was loaded")
     if name not in frame.home.namespace:
         return one(run.lift(getattr(builtins, name), None))
     origin = GlobalName(namespace_of(frame.home.namespace), name)

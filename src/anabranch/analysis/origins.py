@@ -68,4 +68,18 @@ class Given:
         return self.what
 
 
-Origin: TypeAlias = GlobalName | Variable | Default | ClassAttribute | InstanceAttribute | Given
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Held by an object that was found there."""
+
+    origin: GlobalName | Variable | Default | ClassAttribute | InstanceAttribute | Given
+
+    def __str__(self) -> str:
+        return f"what is held by {self.origin}"
+
+
+Origin: TypeAlias = GlobalName | Variable | Default | ClassAttribute | InstanceAttribute | Given | Inside
+
+
+def inside(origin: Origin | None) -> Origin | None:
+    return origin if origin is None or isinstance(origin, Inside) else Inside(origin)

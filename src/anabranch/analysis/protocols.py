@@ -44,11 +44,20 @@ def is_definitely_generated(base: type, name: str, function: types.FunctionType)
     return (
         "__dataclass_fields__" in vars(base)
         and name in _GENERATED_NAMES
-        and function.__code__.co_filename.startswith("<string")
+        and function.__code__.co_qualname.startswith("__create_fn__")
     )
 
 
 _special: dict[type, dict[str, types.FunctionType]] = {}
+_odd: dict[type, str | None] = {}
+_PLAIN_MEMBERS = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+)
 _single: dict[tuple[type, str], types.FunctionType | None] = {}
 
 
@@ -76,6 +85,26 @@ def _special_methods(cls: type) -> dict[str, types.FunctionType]:
             if name in found and found[name].__globals__.get("__name__", "").startswith(("namedtuple_", "collections")):
                 del found[name]
     return found
+
+
+_NOT_PROTOCOLS = words(
+    """__abstractmethods__ __annotations__ __class__ __dataclass_fields__ __dataclass_params__ __dict__ __doc__
+    __firstlineno__ __match_args__ __module__ __orig_bases__ __parameters__ __qualname__ __signature__ __slots__
+    __static_attributes__ __subclasshook__ __type_params__ __weakref__ __classcell__ __class_getitem__
+    __init_subclass__ __new__ __protocol_attrs__"""
+)
+
+
+def odd_special_method(cls: type) -> str | None:
+    """A special method of a user's class that is not a plain function, so that it cannot be followed."""
+    if cls not in _odd:
+        _odd[cls] = None
+        for base in cls.__mro__:
+            for name, member in vars(base).items() if is_user_class(base) else ():
+                is_special = name.startswith("__") and name.endswith("__") and name not in _NOT_PROTOCOLS
+                if is_special and member is not None and not isinstance(member, _PLAIN_MEMBERS):
+                    _odd[cls] = name
+    return _odd[cls]
 
 
 def special_method(cls: type, name: str) -> types.FunctionType | None:
@@ -122,14 +151,24 @@ def touch(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
                 pass
         cls = class_of(thing)
         if cls is not None and not issubclass(cls, enum.Enum):
+            _refuse_odd_methods(run, frame, cls, node)
             for method in special_methods(cls).values():
                 run.call(frame, one(Bound(Const(method), thing)), Args(more=one(thing)), node)
+
+
+def _refuse_odd_methods(run: Run, frame: Frame, cls: type, node: ast.AST) -> None:
+    odd = odd_special_method(cls)
+    if odd is not None:
+        run.share(frame, node, f"uses a `{cls.__name__}`, whose `{odd}` is not a plain method")
 
 
 def special(run: Run, frame: Frame, thing: Thing, name: str, args: Args, node: ast.AST) -> Value | None:
     """The result of a special method, if the user wrote it; None where the builtin one applies."""
     cls = class_of(thing)
-    method = special_method(cls, name) if cls is not None else None
+    if cls is None:
+        return None
+    _refuse_odd_methods(run, frame, cls, node)
+    method = special_method(cls, name)
     if method is None:
         return None
     return run.call(frame, one(Bound(Const(method), thing)), args, node)
@@ -163,8 +202,8 @@ def turn_into_text(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
                     mind_the_order(run, frame, thing, node)
                 elif _has_default_text(type(held)):
                     run.share(frame, node, f"makes a text of a `{type(held).__name__}`, which contains its address")
-            case Bound() | Method() | Super():
-                run.share(frame, node, "makes a text of a method, which contains its address")
+            case Fun() | Bound() | Method() | Super() | Partial():
+                run.share(frame, node, "makes a text of a function, which contains its address")
             case _:
                 pass
 

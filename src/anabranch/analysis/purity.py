@@ -76,6 +76,7 @@ _ROWS: list[tuple[str, Pure, str]] = [
         zip_longest"""),
     ("json", VALUE, "loads"),
     ("json", TEXT, "dumps"),
+    ("xml.etree.ElementTree", VALUE, "fromstring XML"),
     ("re", Pure(re.Match, or_none=True), "match search fullmatch"),
     ("re", STR, "escape"),
     ("re", VALUE, "sub subn split findall"),

@@ -12,9 +12,10 @@ from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleTyp
 from typing import Any
 
 from anabranch.analysis import purity
-from anabranch.analysis.methods import ANY_CHANGING
+from anabranch.analysis.methods import ANY_CHANGING, ATOM_TYPES
 from anabranch.analysis.modules import is_library_module, namespace_of, neighbours
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.shapes import Shape
 from anabranch.analysis.source import SourceText, locate
 from anabranch.analysis.uses import uses_of
 from anabranch.analysis.values import FunctionNode
@@ -27,7 +28,7 @@ _READING_METHODS = words(
 _SCALAR_METHODS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "total"})
 _FRESH_METHODS = words(
     """split rsplit splitlines copy read readlines tolist groupdict findall fromkeys union intersection difference
-    symmetric_difference most_common read_text loads load"""
+    symmetric_difference  most_common read_text"""
 )
 _TEXT_METHODS = words("translate startswith endswith format_map")
 _HARMLESS_ATTRIBUTES = frozenset({"shape", "size", "dtype", "ndim", "maxlen"})
@@ -35,7 +36,7 @@ _READING_BUILTINS: tuple[Any, ...] = (
     len, sorted, min, max, sum, any, all, list, tuple, set, frozenset, dict, enumerate, zip, range, str, repr, print,
     isinstance, reversed, bool, map, filter, type, round, abs, format, int, float,
 )  # fmt: skip
-_NOT_FRESH: tuple[Any, ...] = (vars, globals, locals, getattr, next, iter, max, min, __import__)
+_NOT_FRESH: tuple[Any, ...] = (vars, globals, locals, getattr, next, iter, max, min, sum, __import__)
 
 
 class Kind(Enum):
@@ -46,19 +47,31 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Reader:
-    """Classifies uses in one text; `are_parts_immutable` says whether what the object holds can itself be changed."""
+    """Classifies uses in one text.
+
+    `shape` says how deep the object can be changed.
+    """
 
     text: SourceText
     names: dict[str, Any]
-    are_parts_immutable: bool
+    shape: Shape
     followed: frozenset[tuple[FunctionNode, str]] = frozenset()  # variables that stand for the object
+
+    @property
+    def are_parts_immutable(self) -> bool:
+        return self.shape.depth <= 1
 
     def kind(self, node: ast.AST) -> Kind:
         """How the object that `node` evaluates to is used."""
+        if self.shape.depth <= 0:
+            return Kind.READS  # it cannot be changed
         parent = self.text.parents.get(node)
         match parent:
             case ast.Subscript(value=value, ctx=ctx) if value is node:
-                return self._part(parent) if isinstance(ctx, ast.Load) else Kind.CHANGES
+                if not isinstance(ctx, ast.Load):
+                    return Kind.CHANGES
+                is_view = self.shape.is_array and not _is_definitely_no_slice(parent.slice)
+                return self.kind(parent) if is_view else self._part(parent)
             case ast.Attribute(attr=name, ctx=ctx):
                 return self._attribute(parent, name) if isinstance(ctx, ast.Load) else Kind.CHANGES
             case ast.Call(args=arguments) if node in arguments:
@@ -78,11 +91,14 @@ class Reader:
                 return Kind.READS
             case ast.Subscript():
                 return Kind.READS
+            case ast.Dict(keys=keys, values=values):
+                spread = [value for key, value in zip(keys, values, strict=True) if key is None]
+                return self._if_parts_immutable() if node in spread else Kind.ESCAPES
             case ast.BoolOp() | ast.IfExp():
                 return self.kind(parent)
             case ast.Assign(targets=[ast.Name() as target]) | ast.NamedExpr(target=ast.Name() as target):
                 inner = self._variable(target)
-                return self._worst(inner, self.kind(parent)) if isinstance(parent, ast.NamedExpr) else inner
+                return _worst(inner, self.kind(parent)) if isinstance(parent, ast.NamedExpr) else inner
             case ast.Delete():
                 return Kind.CHANGES
             case _:
@@ -97,18 +113,14 @@ class Reader:
         result = Kind.READS
         for use in uses_of(self.text).variables[owner, target.id]:
             if isinstance(use.node, ast.Name) and isinstance(use.node.ctx, ast.Load):
-                result = self._worst(result, inner.kind(use.node))
+                result = _worst(result, inner.kind(use.node))
         return result
-
-    def _worst(self, one: Kind, other: Kind) -> Kind:
-        order = list(Kind)
-        return order[max(order.index(one), order.index(other))]
 
     def _if_parts_immutable(self) -> Kind:
         return Kind.READS if self.are_parts_immutable else Kind.ESCAPES
 
     def _part(self, node: ast.AST) -> Kind:
-        return Kind.READS if self.are_parts_immutable else self.kind(node)
+        return replace(self, shape=replace(self.shape, depth=self.shape.depth - 1)).kind(node)
 
     def _attribute(self, node: ast.Attribute, name: str) -> Kind:
         call = self.text.parents.get(node)
@@ -118,13 +130,19 @@ class Reader:
             return Kind.CHANGES
         if name in _SCALAR_METHODS:
             return Kind.READS
-        return self._part(call) if name in _READING_METHODS else Kind.ESCAPES
+        if name == "get":
+            return self._part(call)
+        # A view or a copy of the container holds the same parts.
+        if name not in _READING_METHODS:
+            return Kind.ESCAPES
+        return Kind.READS if self.are_parts_immutable else self.kind(call)
 
     def _argument(self, call: ast.Call) -> Kind:
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Constant):
             return self._if_parts_immutable()  # ", ".join(names)
-        if isinstance(call.func, ast.Attribute) and self._is_definitely_a_text_method(call.func.attr):
-            return self._if_parts_immutable()
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _TEXT_METHODS:
+            is_of_text = is_definitely_no_method_of_the_user(call.func.attr, self.names)
+            return self._if_parts_immutable() if is_of_text else Kind.ESCAPES
         if self._is_shadowed(call.func):
             return Kind.ESCAPES
         callee = resolve(call.func, self.names)
@@ -141,14 +159,6 @@ class Reader:
             return Kind.ESCAPES
         return self.kind(call) if spec.may_return else self._if_parts_immutable()
 
-    def _is_definitely_a_text_method(self, name: str) -> bool:
-        """Whether only strings have a method of this name, no class of the user's."""
-        return name in _TEXT_METHODS and not any(
-            f"def {name}" in text.text or f".{name} =" in text.text
-            for namespace in neighbours(namespace_of(self.names))
-            for text in namespace.texts
-        )
-
     def _is_shadowed(self, function: ast.expr) -> bool:
         """Whether the called name is a variable of a function, so that the global says nothing of it."""
         base = function
@@ -156,6 +166,25 @@ class Reader:
             base = base.value
         around = [scope_of(n) for n in self.text.enclosing(function) if isinstance(n, FUNCTIONS)]
         return not isinstance(base, ast.Name) or any(base.id in scope.own for scope in around)
+
+
+def _is_definitely_no_slice(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return all(isinstance(part, ast.Constant | ast.Attribute | ast.BinOp | ast.UnaryOp) for part in parts)
+
+
+def _worst(one: Kind, other: Kind) -> Kind:
+    order = list(Kind)
+    return order[max(order.index(one), order.index(other))]
+
+
+def is_definitely_no_method_of_the_user(name: str, names: dict[str, Any]) -> bool:
+    """Whether no class of the program has a method of this name, so that it must be one of a library's."""
+    return not any(
+        f"def {name}" in text.text or f"{name} =" in text.text
+        for namespace in neighbours(namespace_of(names))
+        for text in namespace.texts
+    )
 
 
 def resolve(node: ast.AST, names: dict[str, Any]) -> Any:
@@ -189,33 +218,58 @@ def is_definitely_fresh(node: ast.AST | None, names: dict[str, Any], are_parts_i
             return True
         case ast.Call(func=function, args=[inner]) if resolve(function, names) is MappingProxyType:
             return is_definitely_fresh(inner, names, are_parts_immutable)
-        case ast.Call(func=ast.Attribute(attr=name) as function) if name in _FRESH_METHODS:
-            owner = resolve(function.value, names)
-            return are_parts_immutable or name in ("loads", "load") or (owner is None and name == "splitlines")
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _FRESH_METHODS and not _is_of_module(node.func, names):
+            return are_parts_immutable and is_definitely_no_method_of_the_user(name, names)
         case ast.Call(func=function):
-            return _makes_something_fresh(resolve(function, names), are_parts_immutable)
+            return _makes_something_fresh(resolve(function, names), node, names, are_parts_immutable)
         case _:
             return False
+
+
+def _is_of_module(function: ast.expr, names: dict[str, Any]) -> bool:
+    return isinstance(function, ast.Attribute) and isinstance(resolve(function.value, names), ModuleType)
 
 
 def _is_fresh_part(node: ast.AST | None, names: dict[str, Any]) -> bool:
     return is_definitely_fresh(node, names, are_parts_immutable=False)
 
 
-def _makes_something_fresh(callee: Any, are_parts_immutable: bool) -> bool:
+def _makes_something_fresh(callee: Any, call: ast.Call, names: dict[str, Any], are_parts_immutable: bool) -> bool:
     if callee is None or any(callee is one for one in _NOT_FRESH):
         return False
-    if isinstance(callee, type) and callee.__module__ in ("builtins", "collections", "array"):
+    if callee is sorted or (isinstance(callee, type) and callee.__module__ in ("builtins", "collections", "array")):
         return are_parts_immutable
     spec = purity.spec_of(callee)
     if spec is not None:
         return not spec.may_return and (are_parts_immutable or not spec.holds)
-    if not are_parts_immutable or not isinstance(callee, FunctionType | BuiltinFunctionType):
+    if callee is copy.deepcopy or (callee is copy.copy and are_parts_immutable):
+        return True
+    if not isinstance(callee, FunctionType | BuiltinFunctionType):
         return False
     module = sys.modules.get(callee.__module__ or "")
     if module is not None and is_library_module(module):
-        return True  # a library function gives its caller a container of its own; the user's functions may not
-    return isinstance(callee, FunctionType) and _returns_something_fresh(callee)
+        # What a library function makes is its caller's, unless it is what it was given.
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return all(_holds_nothing_of_others(argument, names) for argument in given)
+    return are_parts_immutable and isinstance(callee, FunctionType) and _returns_something_fresh(callee)
+
+
+def _holds_nothing_of_others(node: ast.expr, names: dict[str, Any]) -> bool:
+    match node:
+        case ast.Constant() | ast.JoinedStr():
+            return True
+        case ast.Name() | ast.Attribute():
+            found = resolve(node, names)
+            return type(found) in ATOM_TYPES - {type(None)} or isinstance(found, type | ModuleType | FunctionType)
+        case ast.Call(func=function, args=arguments):
+            callee = resolve(function, names)
+            module = sys.modules.get(getattr(callee, "__module__", None) or "")
+            is_library = module is not None and is_library_module(module)
+            return is_library and all(_holds_nothing_of_others(argument, names) for argument in arguments)
+        case ast.BinOp(left=left, right=right):
+            return _holds_nothing_of_others(left, names) and _holds_nothing_of_others(right, names)
+        case _:
+            return False
 
 
 def _returns_something_fresh(function: FunctionType) -> bool:
@@ -224,7 +278,7 @@ def _returns_something_fresh(function: FunctionType) -> bool:
     if located is None or isinstance(located.node, ast.Lambda) or scope_of(located.node).is_generator:
         return False
     names, node = function.__globals__, located.node
-    reader = Reader(located.text, names, are_parts_immutable=True)
+    reader = Reader(located.text, names, Shape(1))
     returns = [n for n in ast.walk(node) if isinstance(n, ast.Return) and located.text.enclosing(n)[0] is node]
     for statement in returns:
         if isinstance(statement.value, ast.Name) and statement.value.id in scope_of(node).own:

@@ -19,6 +19,7 @@ from anabranch.analysis.values import (
     NOTHING,
     UNKNOWN,
     FunctionNode,
+    GaveUp,
     Obj,
     Place,
     Site,
@@ -33,10 +34,6 @@ from anabranch.errors import Location
 from anabranch.graph.properties import Reason
 
 _MOST_STEPS = 60_000
-
-
-class GaveUp(Exception):
-    """The code is too large to be followed; what it does is then unknown."""
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import collections
 import enum
+import re
 import types
 from functools import cache
 from typing import Any
@@ -13,7 +14,16 @@ from anabranch.analysis import constancy
 from anabranch.analysis.counts import ANY
 from anabranch.analysis.lifting import CONTAINERS, is_array, is_user_class, members
 from anabranch.analysis.methods import STEADY_HASHES, DictItems, DictKeys, DictValues
-from anabranch.analysis.origins import ClassAttribute, Default, Given, GlobalName, InstanceAttribute, Origin, Variable
+from anabranch.analysis.origins import (
+    ClassAttribute,
+    Default,
+    Given,
+    GlobalName,
+    Inside,
+    InstanceAttribute,
+    Origin,
+    Variable,
+)
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.values import (
     INT,
@@ -64,7 +74,7 @@ def change(run: Run, frame: Frame, value: Value, node: ast.AST, what: str | None
                 run.keep(frame, node, f"changes {what or shown(node)}, which its instance keeps")
             case Obj(site=Site(place=Place.INPUT, label=label)):
                 name = what or shown(node)
-                run.changed_inputs.add(str(label))
+                run.changed_inputs.add(re.split(r"[.\[]", str(label))[0])
                 run.share(
                     frame,
                     node,
@@ -86,7 +96,7 @@ def _described(const: Const, what: str | None, node: ast.AST) -> str:
 
 
 def _hint_for_change(origin: Origin | None) -> str | None:
-    match origin:
+    match origin.origin if isinstance(origin, Inside) else origin:
         case ClassAttribute(name=name):
             return f"assign it in __init__ (self.{name} = …), so that each instance has its own, and use key="
         case Default(name=name):

@@ -39,6 +39,9 @@ def store(run: Run, frame: Frame, value: Value, name: str, stored: Value, node: 
 
 
 def _store_on_instance(run: Run, frame: Frame, thing: Obj, cls: type, name: str, stored: Value, node: ast.AST) -> None:
+    if name in ("__class__", "__dict__"):
+        run.share(frame, node, f"assigns `{name}`, which changes what the object is")
+        return
     if _defines_stores(run, frame, cls, node):
         return
     if _stored_by_descriptor(run, frame, thing, cls, name, stored, node):

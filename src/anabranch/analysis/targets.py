@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from anabranch.analysis import subscripts
-from anabranch.analysis.expressions import unpacked
+from anabranch.analysis.displays import unpacked
 from anabranch.analysis.names import store_name
 from anabranch.analysis.protocols import touch
 from anabranch.analysis.run import Frame, Run

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+class GaveUp(Exception):
+    """The code is too large to be followed; what it does is then unknown."""
+
+
 class Plain:
     """Stands for the type of a builtin or library value that is data, but not known exactly; never an iterator."""
 

@@ -136,6 +136,8 @@ def read_lines(
 ) -> Stream[T]:
     """The lines of a text file, or of all files a glob matches, as tuples of one `str` attribute.
 
+    A type with an `int` besides is also told the number of the line in its file.
+
     >>> import anabranch as ab, tempfile, pathlib
     >>> from typing import NamedTuple
     >>> class Line(NamedTuple):

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anabranch.graph.geometry import Box, Curve
-from anabranch.graph.icons import kind_sign
-from anabranch.graph.layout import lay_out
-from anabranch.graph.legend import STATE_SIGN, joint_sign, legend
-from anabranch.graph.markup import Element, as_xml, element, number
-from anabranch.graph.model import Operator
-from anabranch.graph.phrases import (
-    JOINT_MEANS,
-    ORDERING_MEANS,
-    joint_words,
-    names,
-    printable,
-    reason_words,
-    reasons_of,
-    routing_words,
-    summary,
-    types_out,
-)
-from anabranch.graph.picture import (
+from anabranch.graph.drawing.geometry import Box, Curve
+from anabranch.graph.drawing.icons import kind_sign
+from anabranch.graph.drawing.legend import STATE_SIGN, joint_sign, legend
+from anabranch.graph.drawing.markup import Element, as_xml, element, number
+from anabranch.graph.drawing.picture import (
     NAME_SIZE,
     SMALL_SIZE,
     STACK,
@@ -39,9 +25,23 @@ from anabranch.graph.picture import (
     stream_label,
     text_width,
 )
+from anabranch.graph.drawing.style import HUES, STYLE
+from anabranch.graph.layout import lay_out
+from anabranch.graph.model import Operator
+from anabranch.graph.phrases import (
+    JOINT_MEANS,
+    ORDERING_MEANS,
+    joint_words,
+    names,
+    printable,
+    reason_words,
+    reasons_of,
+    routing_words,
+    summary,
+    types_out,
+)
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import State
-from anabranch.graph.style import HUES, STYLE
 
 _MARGIN = 24.0
 _HEAD = 58.0  # title and summary

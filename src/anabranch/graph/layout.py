@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import dist
 
-from anabranch.graph.geometry import Box, Curve, Point, around, crossing, moved, samples, with_round_corners
+from anabranch.graph.drawing.geometry import Box, Curve, around, crossing, moved, with_round_corners
+from anabranch.graph.drawing.labels import with_fitting_labels
+from anabranch.graph.drawing.picture import JointSign, PEBox, Picture, RegionBox, Route
+from anabranch.graph.drawing.rows import WIDEST, cut_into_rows
+from anabranch.graph.drawing.sheet import Sheet, lay_out_sheet
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.joints import joints_of
 from anabranch.graph.model import Edge
-from anabranch.graph.picture import JointSign, PEBox, Picture, RegionBox, Route, label_box, stream_label
 from anabranch.graph.plan import Plan
-from anabranch.graph.rows import WIDEST, cut_into_rows
-from anabranch.graph.sheet import Sheet, lay_out_sheet
 
 _ROW_GAP = 46.0
 _TURN = 18.0  # how far a stream to the next row goes beyond the end of its own
@@ -53,7 +53,7 @@ def _stacked(plan: Plan, sheets: Sequence[Sheet]) -> Picture:
         *(part.head_box for part in regions),
         *(part.name_box for part in pes),
     ]
-    routes = list(_with_fitting_labels(plan, routes, taken))
+    routes = list(with_fitting_labels(plan, routes, taken))
     frame = around(
         [
             *(Box(0, down, *sheet.size) for sheet, down in zip(sheets, offsets, strict=False)),
@@ -104,38 +104,3 @@ def _joint_signs(
         operator = operators[region.entry if joint.is_entry else region.exit]
         at_operator = (box.x if joint.is_entry else box.right, operator.middle)
         yield JointSign(joint, joint.kind, next(filter(None, crossings), at_operator))
-
-
-def _with_fitting_labels(plan: Plan, routes: Sequence[Route], taken: list[Box]) -> Iterator[Route]:
-    """Labels stand at their stream; one that would hide something is left out, its tooltip says the same."""
-    for route in routes:
-        if route.label is None:
-            yield route
-            continue
-        room = next((room for room in _rooms(plan, route) if not any(room.overlaps(box) for box in taken)), None)
-        if room is None:
-            yield replace(route, label=None)
-            continue
-        taken.append(room)
-        yield replace(route, label=(room.x + room.width / 2, room.middle))
-
-
-def _rooms(plan: Plan, route: Route) -> Iterator[Box]:
-    """Where a label could stand: where Graphviz left room for it, or along the stream, the nearest first."""
-    wanted, text = route.label, stream_label(plan, route.edge)
-    assert wanted is not None
-    points = samples(route.curve)
-    room = label_box(text, wanted)
-    if min(dist(point, wanted) for point in points) <= room.height:
-        yield room
-    inner = [(points[index - 1], points[index], points[index + 1]) for index in range(1, len(points) - 1)]
-    for before, point, after in sorted(inner, key=lambda triple: dist(triple[1], wanted)):
-        yield label_box(text, _beside(point, (after[0] - before[0], after[1] - before[1]), room.width / 2 + 5))
-
-
-def _beside(point: Point, direction: Point, half: float) -> Point:
-    """The middle of a label that does not cover the curve it stands at."""
-    dx, dy = direction
-    if abs(dy) < 0.15 * abs(dx):
-        return point[0], point[1] - 10
-    return point[0] + (half if dx * dy > 0 else -half), point[1] - (9 if abs(dy) < 2 * abs(dx) else 0)

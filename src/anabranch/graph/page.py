@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from anabranch.graph.draw import svg_element
-from anabranch.graph.markup import Element, as_html, element
+from anabranch.graph.drawing.markup import Element, as_html, element
+from anabranch.graph.drawing.style import PAGE_STYLE
 from anabranch.graph.model import Edge, Operator
 from anabranch.graph.phrases import (
     ORDERING_MEANS,
@@ -22,7 +23,6 @@ from anabranch.graph.phrases import (
 )
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Reason
-from anabranch.graph.style import PAGE_STYLE
 
 _DASH = "–"
 

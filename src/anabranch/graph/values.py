@@ -233,11 +233,14 @@ def is_same_key(one: Any, other: Any) -> bool:
 
 
 def order_reader(schema: Schema, names: Sequence[str]) -> Converter:
-    """A function from a tuple to something that sorts as the attributes do; NaN is larger than every number."""
-    positions = [(schema.names.index(name), schema[name].kind == "float") for name in names]
+    """A function from a tuple to something that sorts as the attributes do; NaN is larger than every number.
+
+    Numbers of all types sort with each other: sources are drawn by `order_by` attributes of different types.
+    """
+    positions = [(schema.names.index(name), schema[name].kind in ("int", "float", "bool")) for name in names]
 
     def read(item: Any) -> tuple[Any, ...]:
-        return tuple([order_value(item[at]) if is_float else item[at] for at, is_float in positions])
+        return tuple([_number_order(item[at]) if is_number else item[at] for at, is_number in positions])
 
     return read
 
@@ -245,5 +248,9 @@ def order_reader(schema: Schema, names: Sequence[str]) -> Converter:
 def order_value(value: Any) -> Any:
     """A number as something that sorts with NaN last; other values as they are."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return (1, 0) if value != value else (0, value)
+        return _number_order(value)
     return value
+
+
+def _number_order(value: float) -> tuple[int, float]:
+    return (1, 0) if value != value else (0, value)

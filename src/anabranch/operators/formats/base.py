@@ -24,6 +24,10 @@ class Format:
     def check_schema(self, schema: Schema) -> None:
         """Raise a `BuildError` where tuples of this type cannot be read or written."""
 
+    def check_read_schema(self, schema: Schema) -> None:
+        """The same for reading alone, where a format can fill more attributes than it can write."""
+        self.check_schema(schema)
+
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise a `BuildError` for an option that does not exist or has a value that makes no sense."""
         for option in options:

@@ -1,4 +1,4 @@
-"""Plain lines: each line is a tuple with one string."""
+"""Plain lines: each line is a tuple with one string, and with its number if the type has an int for it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,16 @@ def check_lines_schema(schema: Schema) -> None:
         )
 
 
+def check_numbered_lines_schema(schema: Schema) -> None:
+    """A line that is read may also be told its number in the file."""
+    kinds = sorted(str(attribute.type) for attribute in schema.attributes)
+    if kinds not in (["str"], ["int", "str"]):
+        raise BuildError(
+            f"a line of text is a str, and if wanted its number, an int; {schema} is not that",
+            hint="use a type such as class Line(NamedTuple): text: str",
+        )
+
+
 class LinesFormat(TextFormat):
     """No options. Lines end at newlines only; one carriage return at a line's end is not part of it."""
 
@@ -30,12 +40,16 @@ class LinesFormat(TextFormat):
     def check_schema(self, schema: Schema) -> None:
         check_lines_schema(schema)
 
+    def check_read_schema(self, schema: Schema) -> None:
+        check_numbered_lines_schema(schema)
+
     def read_stream(self, stream: BinaryIO, name: str, schema: Schema, **options: Any) -> Iterator[Item]:
         make = schema.type._make  # type: ignore[attr-defined]  # every schema's type is a NamedTuple
+        is_number = [attribute.type.kind == "int" for attribute in schema.attributes]
         for number, text, problem in text_lines(stream, name, skip_mark=False):
             line = text[:-1] if text.endswith("\r") else text
             if problem is None:
-                yield make((line,))
+                yield make(number if wanted else line for wanted in is_number)
             else:
                 yield Unreadable(problem, where=f"{name}:{number}", raw=printable(line))
 

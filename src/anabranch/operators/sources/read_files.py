@@ -33,7 +33,7 @@ class ReadFiles(SourceDefinition):
     partition_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        file_format(self.format).check_schema(self.schema)
+        file_format(self.format).check_read_schema(self.schema)
         file_format(self.format).check_options(self.options)
         object.__setattr__(self, "options", dict(self.options))
         object.__setattr__(self, "record", _RECORDS[self.format])

@@ -35,7 +35,7 @@ class ReadTcp(SourceDefinition):
 
     def __post_init__(self) -> None:
         check_port(self.port)
-        text_format(self.format).check_schema(self.schema)
+        text_format(self.format).check_read_schema(self.schema)
 
     @property
     def address(self) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from anabranch.graph.geometry import Box
+from anabranch.graph.drawing.geometry import Box
+from anabranch.graph.drawing.picture import Route
 from anabranch.graph.model import Edge
-from anabranch.graph.picture import Route
 from anabranch.graph.plan import Plan
 
 _HEIGHT = 30.0  # of the control points; the arc itself rises to three quarters of that

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from anabranch.graph.geometry import Box, Curve, Point
+from anabranch.graph.drawing.geometry import Box, Curve, Point
 from anabranch.graph.joints import Joint
 from anabranch.graph.model import Edge, Operator
 from anabranch.graph.phrases import columns, elided, names, printable, selectivity_words

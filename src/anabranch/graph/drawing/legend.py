@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from anabranch.graph.icons import JOINT_SIGNS
-from anabranch.graph.markup import Element, element, number
+from anabranch.graph.drawing.icons import JOINT_SIGNS
+from anabranch.graph.drawing.markup import Element, element, number
+from anabranch.graph.drawing.picture import JOINT_RADIUS, SMALL_SIZE, JointSign, text_width
 from anabranch.graph.phrases import joint_words
-from anabranch.graph.picture import JOINT_RADIUS, SMALL_SIZE, JointSign, text_width
 from anabranch.graph.plan import JointKind, Plan
 from anabranch.graph.properties import State
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from anabranch.errors import UsageError
-from anabranch.graph.arcs import arc, is_arc
-from anabranch.graph.geometry import Box, Curve, Point
-from anabranch.graph.model import Edge
-from anabranch.graph.picture import (
+from anabranch.graph.drawing.arcs import arc, is_arc
+from anabranch.graph.drawing.geometry import Box, Curve, Point
+from anabranch.graph.drawing.picture import (
     JOINT_RADIUS,
     REGION_HEAD,
     SMALL_SIZE,
@@ -24,6 +23,7 @@ from anabranch.graph.picture import (
     stream_label,
     text_width,
 )
+from anabranch.graph.model import Edge
 from anabranch.graph.plan import Plan
 
 _MOST_LABELS = 80  # a drawing with more streams than that has no room for what they carry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from anabranch.graph.geometry import Box
+from anabranch.graph.drawing.geometry import Box
 from anabranch.graph.plan import Plan
 
 ROW_WIDTH = 1500.0  # what a row should not exceed

@@ -1,0 +1,142 @@
+"""Whether a global may be assigned, or the object it holds be changed, while tuples flow."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import sys
+from types import CodeType, FunctionType
+
+from anabranch.analysis.constant_uses import Problem, bad_use, is_known, is_store, location_of
+from anabranch.analysis.modules import Namespace, neighbours
+from anabranch.analysis.origins import GlobalName
+from anabranch.analysis.reading import Reader, resolve
+from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.shapes import Shape
+from anabranch.analysis.uses import Use, uses_of
+
+
+def rebound_global(origin: GlobalName) -> Problem | None:
+    namespace, name = origin.namespace, origin.name
+    if not is_known(namespace) and _is_stored_by_some_code(namespace, name):
+        return Problem("is assigned by a function whose source is not known")
+    for text in namespace.texts:
+        for use in uses_of(text).globals[name]:
+            if use.is_deferred and is_store(use.node):
+                return Problem("is assigned by a function", location_of(use))
+        for use in uses_of(text).dynamic:
+            if use.is_deferred and _may_write_globals(use, name, namespace):
+                return Problem("may be assigned by other means", location_of(use))
+    for other in neighbours(namespace):
+        for text in other.texts:
+            if name in text.text:
+                for use in uses_of(text).attributes[name]:
+                    if use.is_deferred and is_store(use.node) and _may_be_module(use, other, namespace):
+                        return Problem("is assigned from another place", location_of(use))
+    return None
+
+
+def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
+    if not is_known(origin.namespace):
+        return Problem("cannot be followed: not all of the source around it is known")
+    held = origin.namespace.names.get(origin.name)
+    is_bound = False
+    group = [
+        (namespace, name)
+        for namespace in neighbours(origin.namespace)
+        for name, value in list(namespace.names.items())
+        if value is held
+    ]
+    for namespace, name in group:
+        if not is_known(namespace):
+            return Problem("cannot be followed: not all of the source around it is known")
+        for text in namespace.texts:
+            reader = Reader(text, namespace.names, shape)
+            for use in uses_of(text).globals[name]:
+                is_bound |= isinstance(use.node, ast.Name) and is_store(use.node)
+                problem = bad_use(use, reader, use.is_deferred, [n for _, n in group])
+                if problem:
+                    return problem
+    if not is_bound:
+        return Problem("is made where it cannot be followed")
+    for namespace in neighbours(origin.namespace):
+        for text in namespace.texts:
+            reader = Reader(text, namespace.names, shape)
+            for owner, name in group:
+                for use in uses_of(text).attributes[name] if name in text.text else ():
+                    if _may_be_module(use, namespace, owner):
+                        problem = bad_use(use, reader, use.is_deferred, [])
+                        if problem:
+                            return problem
+    return None
+
+
+def _is_stored_by_some_code(namespace: Namespace, name: str) -> bool:
+    codes: list[CodeType] = []
+    for value in list(namespace.names.values()):
+        members = list(vars(value).values()) if isinstance(value, type) else [value]
+        codes += [m.__code__ for m in members if isinstance(m, FunctionType) and m.__globals__ is namespace.names]
+    while codes:
+        code = codes.pop()
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        if name in code.co_names and any(
+            i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") and i.argval == name for i in dis.get_instructions(code)
+        ):
+            return True
+    return False
+
+
+def _may_write_globals(use: Use, name: str, namespace: Namespace) -> bool:
+    """Whether `globals()`, `exec`, `setattr` and the like may write this global."""
+    node = use.node
+    parent = use.text.parents.get(node)
+    match node:
+        case ast.Call(func=ast.Name(id="globals")):
+            match parent:
+                case ast.Subscript(slice=ast.Constant(value=str(key))):
+                    return key == name
+                case _:
+                    return True
+        case ast.Call(func=ast.Name(id="exec" | "eval"), args=[ast.Constant(value=str(code)), *_]):
+            return name in code
+        case ast.Call(func=ast.Name(id="exec" | "eval"), args=[_, ast.Name() | ast.Dict(), *_]):
+            return False  # in a namespace of its own
+        case ast.Call(func=ast.Name(id="exec" | "eval")):
+            return True
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
+            return key == name and _looks_like_module(target, namespace)
+        case ast.Call(func=ast.Name(id="setattr" | "delattr" | "vars"), args=[target, *_]):
+            return _looks_like_module(target, namespace)
+        case ast.Attribute(value=target):
+            return _looks_like_module(target, namespace)
+        case _:
+            return False
+
+
+def _looks_like_module(node: ast.AST, namespace: Namespace) -> bool:
+    if isinstance(resolve(node, namespace.names), type(sys)):
+        return True
+    words = {n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", "") for n in ast.walk(node)}
+    return bool(words & {"modules", "import_module", "__import__"})
+
+
+def _may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:
+    """Whether the receiver of an attribute may be the module whose globals are `module`."""
+    assert isinstance(use.node, ast.Attribute)
+    receiver = use.node.value
+    around = [scope_of(n) for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS)]
+    base = receiver
+    while isinstance(base, ast.Attribute):
+        base = base.value
+    if isinstance(base, ast.Name) and not any(base.id in scope.own for scope in around):
+        found = resolve(receiver, where.names)
+        if found is not None:
+            return isinstance(found, type(sys)) and vars(found) is module.names
+    if module.module is None:
+        return False
+    # A variable may hold the module only if somebody has it as an object.
+    return any(
+        any(value is module.module for value in list(other.names.values()))
+        or any("sys.modules" in text.text or "import_module" in text.text for text in other.texts)
+        for other in neighbours(module)
+    )

@@ -1,0 +1,76 @@
+"""What is wrong with one use of an object that is taken to be constant."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from anabranch.analysis.modules import Namespace
+from anabranch.analysis.reading import Kind, Reader, is_definitely_fresh
+from anabranch.analysis.uses import Use
+from anabranch.errors import Location
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why something is not definitely constant; the text follows its description."""
+
+    text: str
+    location: Location | None = None
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.location})" if self.location else self.text
+
+
+def bad_use(use: Use, reader: Reader, is_deferred: bool, aliases: list[str]) -> Problem | None:
+    """What is wrong with one use of a container that is taken to be constant."""
+    if is_store(use.node):
+        if is_deferred:
+            return Problem("is assigned by a function", location_of(use))
+        return bad_binding(use, reader, aliases)
+    kind = reader.kind(use.node)
+    if kind is Kind.CHANGES and is_deferred:
+        return Problem("is changed", location_of(use))
+    if kind is Kind.ESCAPES and not _is_alias(use, aliases):
+        return Problem("is handed on, so it may be changed elsewhere", location_of(use))
+    return None
+
+
+def _is_alias(use: Use, aliases: list[str]) -> bool:
+    """`B = A` at module level, where the uses of B are checked too."""
+    match use.text.parents.get(use.node):
+        case ast.Assign(targets=targets) if not use.is_deferred:
+            return all(isinstance(target, ast.Name) and target.id in aliases for target in targets)
+        case _:
+            return False
+
+
+def bad_binding(use: Use, reader: Reader, aliases: list[str]) -> Problem | None:
+    parent = use.text.parents.get(use.node)
+    match use.node, parent:
+        case ((ast.ImportFrom() | ast.Import()), _):
+            return None
+        case _, ast.AugAssign() | ast.Delete():
+            return None
+        case _, ast.Assign(value=value) | ast.AnnAssign(value=value):
+            if isinstance(value, ast.Name) and value.id in aliases:
+                return None
+            if is_definitely_fresh(value, reader.names, reader.are_parts_immutable):
+                return None
+        case _:
+            pass
+    return Problem("may have another name, through which it is changed", location_of(use))
+
+
+def is_known(namespace: Namespace) -> bool:
+    return namespace.is_complete and all(text.is_python for text in namespace.texts)
+
+
+def is_store(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+        return not isinstance(node.ctx, ast.Load)
+    return True  # a definition, an import, a captured name
+
+
+def location_of(use: Use) -> Location:
+    return Location(use.text.file, getattr(use.node, "lineno", 1))

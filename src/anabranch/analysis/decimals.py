@@ -1,0 +1,25 @@
+"""Decimals are rounded by a context that each thread has for itself."""
+
+from __future__ import annotations
+
+import ast
+
+from anabranch.analysis.modules import namespace_of, neighbours
+from anabranch.analysis.run import Frame, Run
+
+_CONTEXT_WORDS = ("getcontext", "setcontext", "DefaultContext")
+
+
+def mind_the_context(run: Run, frame: Frame, node: ast.AST) -> None:
+    """Computing with decimals is the same everywhere as long as nobody sets a context."""
+    for namespace in neighbours(namespace_of(frame.home.namespace)):
+        for text in namespace.texts:
+            word = next((word for word in _CONTEXT_WORDS if word in text.text), None)
+            if word is not None:
+                run.share(
+                    frame,
+                    node,
+                    f"computes with Decimal while the program uses decimal.{word}, which each thread has for itself",
+                    "use decimal.Context explicitly: context.divide(a, b)",
+                )
+                return

@@ -1,0 +1,47 @@
+"""How deep an object that exists already can be changed."""
+
+from __future__ import annotations
+
+import collections
+from dataclasses import dataclass
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+from anabranch.analysis.lifting import is_array
+from anabranch.analysis.methods import ATOM_TYPES
+
+_DEEPEST = 9
+
+
+@dataclass(frozen=True)
+class Shape:
+    """`depth` is 1 for a list of numbers, 2 for a list of such lists; a slice of an array is a view on it."""
+
+    depth: int
+    is_array: bool = False
+
+
+UNKNOWN_SHAPE = Shape(_DEEPEST, True)
+
+
+def shape_of(held: Any) -> Shape:
+    return Shape(_mutable_depth(held, _DEEPEST), is_array(held))
+
+
+def _mutable_depth(held: Any, limit: int) -> int:
+    """How deep an object can be changed: 0 for a number, 1 for a list of numbers, 2 for a list of such lists."""
+    kind = type(held)
+    if kind in ATOM_TYPES or isinstance(held, type | FunctionType) or limit == 0:
+        return 0 if limit else 1
+    if isinstance(held, dict | MappingProxyType):
+        parts: dict[int, Any] = {id(part): part for pair in held.items() for part in pair}
+    elif isinstance(held, list | tuple | set | frozenset | collections.deque):
+        parts = {id(part): part for part in held}
+    elif is_array(held):
+        return max(int(held.ndim), 1) if held.dtype.kind in "biufcSU" else _DEEPEST
+    else:
+        return 1 if kind is bytearray else _DEEPEST  # an object whose inside is not known
+    deepest = max((_mutable_depth(part, limit - 1) for part in parts.values()), default=0)
+    if isinstance(held, tuple | frozenset):
+        return deepest + 1 if deepest else 0
+    return min(deepest + 1, _DEEPEST)

@@ -1,0 +1,196 @@
+"""`anabranch explain`: outputs, files, exit codes, and operators that must be parallel."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from anabranch.cli import main
+
+APP = '''
+from typing import NamedTuple
+import anabranch as ab
+
+class N(NamedTuple):
+    n: int
+
+@ab.app
+def numbers(limit: int = 3):
+    """Keep the large ones."""
+    ab.from_items(N, []).filter(lambda x: x.n > limit).named("large").collect("out")
+
+@ab.app
+def others(svg: str = ""):
+    ab.from_items(N, []).collect("out")
+'''
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.py").write_text(APP)
+    return "app.py:numbers"
+
+
+def test_the_text_is_printed_plain_where_no_terminal_is(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--channels", "4"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("numbers: 3 operators, 1 parallel region, 3 PEs\n\n  ● from_items")
+    assert "R1 ×4: any tuple to any channel" in out
+    assert "app.py:11" in out
+    assert "\x1b" not in out
+    assert err == ""
+
+
+def test_a_terminal_gets_colour_and_nothing_wider_than_itself(app: str) -> None:
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "anabranch.cli", "explain", app],
+        stdout=follower,
+        env={**os.environ, "COLUMNS": "80", "TERM": "xterm-256color"},
+    )
+    os.close(follower)
+    output = b""
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        output += chunk
+    os.close(leader)
+    assert process.wait() == 0
+    assert b"\x1b[1mNot parallel" in output
+    plain = _without_colour(output.decode())
+    assert max(map(len, plain.splitlines())) <= 80
+
+
+def _without_colour(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def test_json_is_printed_for_programs(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--json", "--limit", "7", "--channels", "R1=2"]) == 0
+    described = json.loads(capsys.readouterr().out)
+    assert described["version"] == 1
+    assert described["regions"][0]["channels"] == 2
+
+
+def test_drawing_and_page_are_written_to_files(app: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "numbers.svg").write_text("old")
+    assert main(["explain", app, "--svg", "numbers.svg", "--html", "pages/numbers.html"]) == 0
+    assert ElementTree.parse(tmp_path / "numbers.svg").getroot().tag.endswith("svg")
+    assert (tmp_path / "pages" / "numbers.html").read_text().startswith("<!DOCTYPE html>")
+    assert capsys.readouterr().out == ""
+    assert [path.name for path in tmp_path.rglob("*.part")] == []
+
+
+def test_a_drawing_goes_to_standard_output_on_request(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--svg", "-"]) == 0
+    assert capsys.readouterr().out.startswith("<svg ")
+    assert main(["explain", app, "--html", "-"]) == 0
+    assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
+
+
+def test_two_things_cannot_both_go_to_standard_output(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--svg", "-", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "only one of --json, --svg - and --html - can go to standard output" in err
+
+
+def test_a_file_that_cannot_be_written_is_an_error_and_what_was_there_stays(
+    app: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", app, "--svg", str(tmp_path)]) == 1
+    assert f"{tmp_path}: is a directory" in capsys.readouterr().err
+
+
+def test_the_stage_decides_what_is_shown(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--stage", "properties"]) == 0
+    out = capsys.readouterr().out
+    assert "\nOperators\n" in out
+    assert "\nRegions\n" not in out
+    assert main(["explain", app, "--stage", "nothing"]) == 2
+    assert "use one of: build, properties, regions" in capsys.readouterr().err
+
+
+# Required to be parallel -----------------------------------------------------------------------------------------
+
+
+def test_required_operators_that_are_parallel_are_no_error(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--require-parallel", "large"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_required_operators_that_are_not_parallel_exit_with_1_and_the_reason(
+    app: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["explain", app, "--json", "--require-parallel", "large", "out", "--require-parallel", "from_items"]) == 1
+    )
+    out, err = capsys.readouterr()
+    assert json.loads(out)["version"] == 1
+    assert err.splitlines() == [
+        "error: 'out' is not parallel",
+        "  an ordered sink is written in one place (app.py:11)",
+        '  │ ab.from_items(N, []).filter(lambda x: x.n > limit).named("large").collect("out")',
+        "  try: ordered=False, if the order of what it writes does not matter",
+        "error: 'from_items' is not parallel",
+        "  a source is read in one place unless it is partitioned (app.py:11)",
+        '  │ ab.from_items(N, []).filter(lambda x: x.n > limit).named("large").collect("out")',
+        '  try: partition_by="attribute", where every file or partition has its own values of it',
+    ]
+
+
+def test_a_required_operator_that_does_not_exist_is_a_wrong_call(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--require-parallel", "larg"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "error: 'numbers' has no operator 'larg'\n  try: its operators: from_items, large, out\n"
+
+
+def test_before_regions_are_formed_nothing_can_be_required(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--stage", "properties", "--require-parallel", "large"]) == 2
+    assert "it is not decided yet what is parallel" in capsys.readouterr().err
+
+
+# Calls -----------------------------------------------------------------------------------------------------------
+
+
+def test_help_shows_the_parameters_of_the_app_and_the_options(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["explain", app, "--help"])
+    assert stopped.value.code == 0
+    out = capsys.readouterr().out
+    assert "usage: anabranch explain app.py:numbers [options]" in out
+    assert "Keep the large ones." in out
+    assert out.index("--limit INT") < out.index("--require-parallel NAME")
+
+
+def test_help_without_an_app_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--help"]) == 0
+    assert "anabranch explain examples/mobility_fraud.py --channels 4 --svg fraud.svg" in capsys.readouterr().out
+    assert main(["explain"]) == 2
+
+
+def test_a_parameter_named_like_an_option_is_refused(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "app.py:others"]) == 2
+    assert "parameter 'svg' of app 'others' is an option of the command itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("channels", ["many", "R1=x", "R1=2=3"])
+def test_channels_are_numbers(app: str, channels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["explain", app, "--channels", channels])
+    assert stopped.value.code == 2
+    assert f"'{channels}' is neither a number nor a list such as R1=4,R2=2" in capsys.readouterr().err
