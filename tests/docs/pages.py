@@ -7,6 +7,7 @@ The conventions of our pages:
 - A `python` block whose first line is a comment with the name of a file (`# rises.py`) is saved under that name,
   and run as a module of its own.
 - A `console` block is a dialogue: lines that begin with `$ ` are commands, those below each are what it prints.
+  A line `…` stands for lines that are left out. The folder has a copy of `examples`.
 - A `python signature` block lists calls; their parameters and defaults are those of the code.
 - `sh` blocks are for the reader alone.
 """

@@ -1,17 +1,24 @@
-"""Writes the expected messages of the wrong programs anew: `python -m tests.golden.regenerate`, then read the diff."""
+"""Writes what the golden tests expect anew: `python -m tests.golden.regenerate`, then read the diff."""
 
 from __future__ import annotations
 
-from tests.golden.wrong_programs import FOLDER, PROGRAMS, error_of
+from pathlib import Path
+
+from tests.golden import plans_of_examples, wrong_programs
 
 
 def regenerate() -> None:
-    for name in PROGRAMS:
-        path = FOLDER / f"{name}.txt"
-        _, text = error_of(name)
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
-            print(f"{path.name} written")
+    for name in wrong_programs.PROGRAMS:
+        _, text = wrong_programs.error_of(name)
+        _write(wrong_programs.FOLDER / f"{name}.txt", text)
+    for name, text in plans_of_examples.plan_texts().items():
+        _write(plans_of_examples.FOLDER / f"{name}.txt", text)
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+        print(f"{path.name} written")
 
 
 if __name__ == "__main__":

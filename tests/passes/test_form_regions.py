@@ -172,3 +172,41 @@ def test_ids_and_regions_are_the_same_every_time() -> None:
     one, other = plan_of(*figure_4()), plan_of(*figure_4())
     assert shape(one) == shape(other)
     assert [operator.id for operator in one.graph.operators] == [operator.id for operator in other.graph.operators]
+
+
+def test_what_a_join_makes_with_a_function_may_forward_its_key() -> None:
+    def both(one: Item, other: Item) -> Item:
+        return one._replace(value=other.value)
+
+    last = ab.sliding(count=1, per_key=True)
+    joined = items((1, 1)).join(items((1, 1)), left=last, right=last, on="k", out=both).named("join")
+    plan = plan_of(joined.process(Running, key="k").named("keyed").collect("out"))
+    assert region_with(plan, "join").operators == ("join", "keyed")
+
+
+class Both:
+    def __init__(self) -> None:
+        self.last = 0.0
+
+    def left(self, item: Item) -> Item:
+        return item._replace(value=self.last)
+
+    def right(self, item: Item) -> None:
+        self.last = item.value
+
+
+def test_an_operator_with_several_inputs_is_parallel_if_all_are_split_by_its_key() -> None:
+    keyed = ab.connect(Both, left=items((1, 1)), right=items((1, 1)), key="k").named("both")
+    plan = plan_of(keyed.filter(is_positive).collect("out"))
+    assert region_with(plan, "both").operators == ("both", "is_positive")
+    assert joints(region_with(plan, "both")) == "split -> merge"
+    unkeyed = ab.connect(Both, left=items((1, 1)), right=items((1, 1))).named("both")
+    assert "both" in plan_of(unkeyed.collect("out")).sequential
+
+
+def test_an_operator_with_several_inputs_begins_a_region_and_is_never_inside_one() -> None:
+    left = items((1, 1)).process(Running, key="k").named("before")
+    plan = plan_of(ab.connect(Both, left=left, right=items((1, 1)), key="k").named("both").collect("out"))
+    assert region_with(plan, "before").operators == ("before",)
+    assert joints(region_with(plan, "before")) == "split -> shuffle"
+    assert joints(region_with(plan, "both")) == "shuffle -> merge"

@@ -144,8 +144,13 @@ def locate(code: CodeType, namespace: dict[str, Any]) -> Located | None:
     known = _caches.located.get(id(code))
     if known is not None:
         return known[1]
+    is_rewritten = "@pytest_ar" in namespace
     text = text_of(code.co_filename, namespace)
-    found = _find(text, code, is_rewritten="@pytest_ar" in namespace) if text else None
+    found = _find(text, code, is_rewritten) if text else None
+    if found is None and text is not None:
+        linecache.checkcache(code.co_filename)  # the file may have been edited and imported again
+        text = text_of(code.co_filename, namespace)
+        found = _find(text, code, is_rewritten) if text else None
     _caches.located[id(code)] = (code, found)
     return found
 

@@ -125,11 +125,11 @@ class _Former:
             return properties.about("state") or (Reason("state", "its state is not known", operator.location),)
         if operator.kind == "union":
             return (Reason("region", "streams meet here, and their tuples are put in order", operator.location),)
-        if len(operator.inputs) > 1 and not isinstance(operator.definition, Join):
+        if len(operator.inputs) > 1 and properties.state is not State.PARTITIONED:
             return (
                 Reason(
                     "region",
-                    f"it has {len(operator.inputs)} inputs; a region has one entry",
+                    f"it has {len(operator.inputs)} inputs, and no key by which to split them all",
                     operator.location,
                 ),
             )

@@ -159,19 +159,22 @@ def _process(operator: Operator, process: Process) -> Properties:
     )
 
 
-def _state_of_process(operator: Operator, process: Process, findings: Findings) -> tuple[State, tuple[Reason, ...]]:
+def _state_of_process(
+    operator: Operator, process: Process, findings: Findings
+) -> tuple[State, tuple[Reason, ...]]:
     if findings.shared:
         return State.STATEFUL, findings.reasons
+    others = tuple(reason for reason in findings.reasons if reason.about != "state")
     if process.key:
         why = Reason("state", f"one instance per {', '.join(process.key)}, which shares nothing", operator.location)
-        return State.PARTITIONED, (why, *(reason for reason in findings.reasons if reason.about != "state"))
+        return State.PARTITIONED, (why, *others)
     if findings.own:
-        return State.STATEFUL, findings.reasons
+        hint = 'key="attribute", if every value of it can keep its own'
+        return State.STATEFUL, (*(replace(own, hint=own.hint or hint) for own in findings.own), *others)
     if findings.emits_at_end or findings.emits_at_punctuation:
         what = "the end" if findings.emits_at_end else "punctuations"
-        why = Reason("state", f"without a key, what it emits at {what} must come once, not from every channel",
-                     operator.location)  # fmt: skip
-        return State.STATEFUL, (why, *findings.reasons)
+        text = f"without a key, what it emits at {what} must come once, not from every channel"
+        return State.STATEFUL, (Reason("state", text, operator.location), *others)
     return State.STATELESS, findings.reasons
 
 
@@ -289,17 +292,19 @@ def _join(operator: Operator, join: Join) -> Properties:
                 hint="per_key=True, for the last tuples of every key, or a window by time",
             )
             return Properties(State.STATEFUL, reasons=(why, selectivity))
-    places = getattr(join.combine, "places", ())
-    left = operator.inputs[0].schema.names
-    forwards = tuple(
-        sorted(
-            (name, left[position])
-            for name, (which, position) in zip(operator.outputs[0].schema.names, places, strict=False)
-            if which == 0
-        )
-    )
+    forwards = _forwarded_by_join(operator, join)
     why = Reason("state", f"tuples meet only where {', '.join(join.left_on)} is equal", operator.location)
     return Properties(State.PARTITIONED, join.left_on, Selectivity.UNBOUNDED, forwards, reasons=(why, selectivity))
+
+
+def _forwarded_by_join(operator: Operator, join: Join) -> tuple[tuple[str, str], ...]:
+    """Which attributes of the left input come out unchanged."""
+    left, output = operator.inputs[0].schema, operator.outputs[0].schema
+    if not _is_ours(join.combine):
+        return analyze_function(join.combine, input=left, output=output, emits="one").forwards
+    places = getattr(join.combine, "places", ())
+    pairs = zip(output.names, places, strict=False)
+    return tuple(sorted((name, left.names[position]) for name, (which, position) in pairs if which == 0))
 
 
 def _identity(schema: Schema) -> tuple[tuple[str, str], ...]:

@@ -58,7 +58,11 @@ def alone(entry: Entry) -> Iterator[Entry]:
 def program_of(entry: Entry) -> str:
     """The source of the operator and of all it needs, in the order of the topic."""
     statements = _statements(entry.topic)
-    wanted = {at for at, one in enumerate(statements) if {entry.name, *entry.beside} & one.registers}
+    wanted = {
+        at
+        for at, one in enumerate(statements)
+        if entry.name in one.registers or set(entry.beside) & (one.registers | one.defines)
+    }
     needed = {kind.__name__ for kind in (entry.input, entry.output) if kind is not None}
     while True:
         names = needed.union(*(statements[at].needs | statements[at].defines for at in wanted))

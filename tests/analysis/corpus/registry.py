@@ -26,7 +26,7 @@ class Entry:
     then. `forwards` takes the key into account. `breaks` are pairs that look forwarded and are not: the samples
     must show it. `shows` is false where the hidden state of a trap does not reach the output of a run in one
     process (a log that is only written, a salted hash, a table that another operator would have to change).
-    `beside` names entries of the same topic that are part of the program for the label to hold.
+    `beside` names functions of the topic that belong to the program, and change what the operator reads.
     """
 
     name: str

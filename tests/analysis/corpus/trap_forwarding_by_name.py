@@ -128,3 +128,27 @@ def late_lambda(c: Call) -> Contact:
     build = lambda: Contact(phone, c.area)
     phone = 0
     return build()
+
+
+@entry(kind="flat_map", input=Call, output=Contact, selectivity="1:1", forwards={"area": "area"}, trap=True,
+       breaks={"phone": "phone"}, why="continue runs through finally, which assigns")  # fmt: skip
+def continued_through_finally(c: Call) -> Iterator[Contact]:
+    contact = Contact(c.phone, c.area)
+    for _ in range(2):
+        try:
+            continue
+        finally:
+            contact = Contact(0, c.area)
+    yield contact
+
+
+@entry(kind="map", input=Call, output=Contact, forwards={"area": "area"}, trap=True, breaks={"phone": "phone"},
+       why="break runs through finally, which assigns")  # fmt: skip
+def broken_through_finally(c: Call) -> Contact:
+    phone = c.phone
+    while True:
+        try:
+            break
+        finally:
+            phone += 1
+    return Contact(phone, c.area)

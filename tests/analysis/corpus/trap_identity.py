@@ -85,3 +85,9 @@ def described(o: Order) -> Text:
        why="reference counts")  # fmt: skip
 def referenced(q: Quote) -> Numbered:
     return Numbered(sys.getrefcount(q.symbol), 0)
+
+
+@entry(kind="map", input=Order, output=Text, state="stateful", trap=True, shows=False,
+       why="the repr of a function tells an address")  # fmt: skip
+def represented_function(o: Order) -> Text:
+    return Text(f"{o.id} {(lambda: o)}")

@@ -168,3 +168,9 @@ def at_exit(q: Quote) -> Word:
 def by_user(q: Quote) -> Text:
     os.environ.setdefault("USER", "nobody")
     return Text(getpass.getuser())
+
+
+@entry(kind="map", input=Click, output=Tagged, state="stateful", forwards={"user": "user"}, trap=True, shows=False,
+       why="the current folder and the user's home")  # fmt: skip
+def folders(c: Click) -> Tagged:
+    return Tagged(c.user, f"{Path.cwd()} {Path.home()}")

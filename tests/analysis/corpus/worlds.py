@@ -12,7 +12,9 @@ import copy
 import decimal
 import importlib
 import io
+import json
 import locale
+import math
 import os
 import random
 import sys
@@ -128,7 +130,7 @@ def _put_in(modules: dict[str, ModuleType]) -> None:
 def sandbox() -> Iterator[None]:
     """A folder of one's own, and everything that belongs to the process as it was, afterwards."""
     environment, folder, names = dict(os.environ), Path.cwd(), set(vars(builtins))
-    path = list(sys.path)
+    path, libraries = list(sys.path), {module: dict(vars(module)) for module in (json, math)}
     generator, arrays, floats = random.getstate(), np.random.get_state(), np.geterr()
     printing, recursion, language = np.get_printoptions(), sys.getrecursionlimit(), locale.setlocale(locale.LC_ALL)
     with (
@@ -152,6 +154,8 @@ def sandbox() -> Iterator[None]:
             np.set_printoptions(**printing)
             sys.setrecursionlimit(recursion)
             sys.path[:] = path
+            for module, attributes in libraries.items():
+                vars(module).update(attributes)
             locale.setlocale(locale.LC_ALL, language)
             for name in set(vars(builtins)) - names:
                 delattr(builtins, name)
@@ -216,6 +220,19 @@ def scattered(entry: Entry, items: Sequence[Any], seed: int, *, as_state: str, w
             if not queues[rank]:
                 del queues[rank]
     return _run(entry, items, placed, worlds)
+
+
+def before_and_after(entry: Entry, items: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """What a function gives for each tuple, before and after the functions beside it were called."""
+    with sandbox(), _as_it_was():
+        world = load(entry.topic)
+        world.enter()
+        here, module = world.entries[entry.name], world.modules[f"{__package__}.{entry.topic}"]
+        before = [list(_emitted(here.kind, here.operator, item)) for item in items]
+        for name in entry.beside:
+            change = getattr(module, name)
+            change(*items[: change.__code__.co_argcount])
+        return before, [list(_emitted(here.kind, here.operator, item)) for item in items]
 
 
 def _steps(entry: Entry, items: Sequence[Any]) -> list[Step]:
