@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -319,25 +318,11 @@ def test_channels_go_to_all_regions_or_to_those_named() -> None:
     assert dict(ab.explain(shuffled).channels) == {}
 
 
-# Speed -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("app", [pipeline(500), tangle(500, seed=1)], ids=["in a row", "connected at random"])
-def test_500_operators_are_explained_in_less_than_two_seconds(app: ab.App[[]]) -> None:
-    program = app()
-    assert len(program.graph.operators) >= 500
-    taken = []
-    for _ in range(3):  # of the processor's time, the best of three: other work on the machine does not count
-        start = time.process_time()
-        explanation = ab.explain(program)
-        assert str(explanation)
-        assert explanation.to_dict()
-        taken.append(time.process_time() - start)
-    assert min(taken) < 2.0
-
-
-def test_500_operators_are_drawn_in_a_few_seconds() -> None:
-    explanation = ab.explain(tangle(500, seed=1))
-    start = time.process_time()
-    explanation.to_svg()
-    assert time.process_time() - start < 6.0
+def test_500_operators_can_be_explained_and_drawn(app: ab.App[[]]) -> None:
+    """How fast is measured by benchmarks/explain.py."""
+    explanation = ab.explain(app())
+    operators = explanation.to_dict()["operators"]
+    assert len(operators) >= 500
+    text, drawing = str(explanation), explanation.to_svg()
+    assert all(operator["id"] in text and operator["id"] in drawing for operator in operators)

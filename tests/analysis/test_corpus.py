@@ -6,11 +6,11 @@ First the labels of the corpus are themselves put to the test, by running its op
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,6 @@ EMITTING = [entry for entry in ENTRIES if entry.output is not None]
 SAFE = [entry for entry in ENTRIES if entry.state != "stateful"]
 SHOWING = [entry for entry in TRAPS if entry.state == "stateful" and entry.shows]
 RECOGNISED_AT_LEAST = 0.95
-
-needs_analyser = pytest.mark.skipif(
-    importlib.util.find_spec("anabranch.analysis") is None, reason="the analyser is not there yet"
-)
 
 
 def each(entries: list[Entry]) -> pytest.MarkDecorator:
@@ -155,16 +151,14 @@ def test_no_label_of_safety_depends_on_the_salt_of_hashes() -> None:
 # The analyser ------------------------------------------------------------------------------------------------------
 
 
-@needs_analyser
 @each(ENTRIES)
 def test_no_operator_is_called_more_parallel_than_it_is(entry: Entry) -> None:
     wrong = too_bold(entry, verdict(entry.id))
     assert not wrong, f"{entry.id} ({entry.why}) was called {'; '.join(wrong)}"
 
 
-@needs_analyser
 def test_clean_operators_are_recognised(
-    capsys: pytest.CaptureFixture[str], record_property: pytest.FixtureRequest
+    capsys: pytest.CaptureFixture[str], record_property: Callable[[str, object], None]
 ) -> None:
     bold = [entry.id for entry in TRAPS if too_bold(entry, verdict(entry.id))]
     timid = {entry.id: missed for entry in CLEAN if (missed := too_timid(entry, verdict(entry.id)))}
@@ -194,14 +188,12 @@ def _differs_when_scattered(entry: Entry, count: int, seed: int) -> str | None:
     return None
 
 
-@needs_analyser
 @each(ENTRIES)
 def test_claimed_parallelism_changes_no_output(entry: Entry) -> None:
     if verdict(entry.id).state != "stateful":
         assert _differs_when_scattered(entry, count=20, seed=5) is None
 
 
-@needs_analyser
 @pytest.mark.parametrize("seed", range(20))
 def test_claimed_parallelism_of_random_operators_on_random_inputs_changes_no_output(seed: int) -> None:
     chance = random.Random(seed)

@@ -27,7 +27,7 @@ from examples.data.calls import write_calls
 from examples.mobility_fraud import mobility_fraud
 from tests.docs.pages import PAGES, REFERENCE, ROOT, Block, anchors, blocks, links
 
-PROGRAMS = {"anabranch": [sys.executable, "-m", "anabranch.cli"], "cat": ["cat"]}
+PROGRAMS = {"anabranch": [sys.executable, "-m", "anabranch.cli"], "python": [sys.executable], "cat": ["cat"]}
 KINDS = {"python", "python signature", "text", "console", "sh"}
 
 

@@ -13,22 +13,23 @@ from anabranch.graph.traverse import as_networkx
 def apply(plan: Plan) -> Plan:
     """One PE per region, and one per connected stretch outside regions; `alone` keeps to itself."""
     position = {operator.id: index for index, operator in enumerate(plan.graph.operators)}
+    directed = as_networkx(plan.graph)
     groups: list[tuple[tuple[str, ...], str | None]] = []
     for region in plan.regions:
-        groups += [(part, region.id) for part in _parts(plan, region.operators)]
+        groups += [(part, region.id) for part in _parts(plan, directed, region.operators)]
     outside = [operator.id for operator in plan.graph.operators if plan.region_of(operator.id) is None]
-    groups += [(part, None) for part in _parts(plan, tuple(outside))]
+    groups += [(part, None) for part in _parts(plan, directed, tuple(outside))]
     ordered = sorted(groups, key=lambda group: position[group[0][0]])
     pes = tuple(PE(f"PE{number}", part, region) for number, (part, region) in enumerate(ordered, 1))
     return replace(plan, pes=pes)
 
 
-def _parts(plan: Plan, operators: tuple[str, ...]) -> list[tuple[str, ...]]:
+def _parts(plan: Plan, directed: nx.DiGraph[str], operators: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Connected stretches of these operators, cut around those that must be alone; equal `pe=` is joined."""
     position = {operator_id: index for index, operator_id in enumerate(operators)}
     joined = nx.Graph()
     joined.add_nodes_from(operators)
-    joined.add_edges_from((source, target) for source, target in as_networkx(plan.graph).subgraph(operators).edges)
+    joined.add_edges_from(directed.subgraph(operators).edges)
     named: dict[str, str] = {}
     for operator_id in operators:
         hints = plan.graph.operator(operator_id).hints

@@ -159,9 +159,7 @@ def _process(operator: Operator, process: Process) -> Properties:
     )
 
 
-def _state_of_process(
-    operator: Operator, process: Process, findings: Findings
-) -> tuple[State, tuple[Reason, ...]]:
+def _state_of_process(operator: Operator, process: Process, findings: Findings) -> tuple[State, tuple[Reason, ...]]:
     if findings.shared:
         return State.STATEFUL, findings.reasons
     others = tuple(reason for reason in findings.reasons if reason.about != "state")

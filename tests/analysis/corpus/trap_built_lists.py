@@ -97,7 +97,7 @@ def by_filter(r: Reading) -> Iterable[Reading]:
 @entry(kind="flat_map", input=Order, output=Word, selectivity=MANY, forwards={"n": "id"}, trap=True,
        why="map() over the items")  # fmt: skip
 def by_map(o: Order) -> Iterable[Word]:
-    return map(lambda item: Word(item, o.id), o.items)  # noqa: C417
+    return map(lambda item: Word(item, o.id), o.items)
 
 
 @entry(kind="flat_map", input=Reading, selectivity=FEW, forwards="all", trap=True, why="finally returns something else")

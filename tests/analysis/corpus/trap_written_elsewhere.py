@@ -27,7 +27,7 @@ BY_KEYWORD: dict[str, float] = {"fee": 1.0}
 
 
 def learn_by_keyword() -> None:
-    tables = dict(fees=BY_KEYWORD)  # noqa: C408
+    tables = dict(fees=BY_KEYWORD)
     tables.get("fees").update(fee=2.0)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from anabranch.analysis import analyze_function, analyze_operator
 from anabranch.graph.schema import schema_of
 
 from .alone import alone
@@ -44,8 +45,6 @@ def verdict_of(entry: Entry) -> Verdict:
 
 
 def _findings(entry: Entry) -> Any:
-    from anabranch.analysis import analyze_function, analyze_operator
-
     read, written = schema_of(entry.input), schema_of(entry.output) if entry.output else None
     if entry.is_class:
         return analyze_operator(entry.operator, inputs={"process": read}, output=written)
