@@ -21,7 +21,7 @@ def items(*texts: str) -> ab.Stream[Item]:
     return ab.from_items(Item, [Item(text) for text in texts])
 
 
-def append(suffix: str):  # type: ignore[no-untyped-def]  # the annotation inside is what counts
+def append(suffix: str):
     def appended(item: Item) -> Item:
         return Item(item.text + suffix)
 
@@ -40,7 +40,7 @@ def test_a_tuple_runs_to_completion_before_the_next_is_taken() -> None:
             trace.lines.append(f"take {text}")
             yield Item(text)
 
-    def noted(name: str):  # type: ignore[no-untyped-def]
+    def noted(name: str):
         def note(item: Item) -> Item:
             trace.lines.append(f"{name} {item.text}")
             return item

@@ -49,7 +49,7 @@ def ns(result: Any, name: str = "out") -> list[int]:
 
 
 def test_the_error_names_the_operator_the_line_and_the_tuple() -> None:
-    line = inspect.currentframe().f_lineno + 1  # type: ignore[union-attr]
+    line = inspect.currentframe().f_lineno + 1
     stream = numbers(1, 0).map(invert).named("inverse")
     error = failing(stream.collect("out"))
     assert error.operator == "inverse"
@@ -257,7 +257,7 @@ def test_skip_passes_over_a_value_that_does_not_fit_its_type() -> None:
 
 def test_a_dead_letter_says_what_failed_where_and_why_at_its_place_in_the_order() -> None:
     trace = Trace()
-    line = inspect.currentframe().f_lineno + 1  # type: ignore[union-attr]
+    line = inspect.currentframe().f_lineno + 1
     inverse = numbers(2, 0, 4).map(invert, on_error="dead_letter").named("inverse")
     letters: list[ab.DeadLetter] = []
     result = ab.run(

@@ -49,7 +49,7 @@ class Ends:
         return Item(self.last, 0, "", [])
 
 
-def held(build: Callable[[ab.Stream[Item]], ab.Stream]) -> tuple[int, int]:  # type: ignore[type-arg]
+def held(build: Callable[[ab.Stream[Item]], ab.Stream]) -> tuple[int, int]:
     """What is held in memory early and late in a run."""
     sizes: list[int] = []
 
@@ -79,9 +79,9 @@ def first_count(one: Item, other: Item) -> Count:
     return Count(one.n)
 
 
-def join_with_itself(stream: ab.Stream[Item], window: ab.Window) -> ab.Stream[Count]:
+def join_with_itself(stream: ab.Stream[Item], window: ab.Window, on: str = "key") -> ab.Stream[Count]:
     copy = stream.map(lambda item: item, out=Item)
-    return stream.join(copy, left=window, right=window, on="key", out=first_count)
+    return stream.join(copy, left=window, right=window, on=on, out=first_count)
 
 
 def countdown(loop: ab.Stream[Item]) -> tuple[ab.Stream[Item], ab.Stream[Item]]:
@@ -93,7 +93,7 @@ def aggregated(stream: ab.Stream[Item], window: ab.Window, **options: str) -> ab
     return stream.window(window, **options).aggregate(Total, n=ab.count(), ns=ab.collect("n"))
 
 
-PROGRAMS: dict[str, Callable[[ab.Stream[Item]], ab.Stream]] = {  # type: ignore[type-arg]
+PROGRAMS: dict[str, Callable[[ab.Stream[Item]], ab.Stream]] = {
     "map, filter, flat_map": lambda s: s.map(lambda i: i, out=Item).filter(lambda i: i.n % 2 == 0).flat_map(doubled),
     "process": lambda s: s.process(Ends),
     "process by key": lambda s: s.process(Ends, key="key"),
@@ -110,6 +110,11 @@ PROGRAMS: dict[str, Callable[[ab.Stream[Item]], ab.Stream]] = {  # type: ignore[
     "join by time": lambda s: join_with_itself(s, ab.sliding(seconds=20, on="ts")),
     "join by count": lambda s: join_with_itself(s, ab.sliding(count=20)),
     "join by count per key": lambda s: join_with_itself(s, ab.sliding(count=5, per_key=True)),
+    "join by time, ever new keys": lambda s: join_with_itself(s, ab.sliding(seconds=20, on="ts"), on="n"),
+    "join by count, ever new keys": lambda s: join_with_itself(s, ab.sliding(count=20), on="n"),
+    "tumbling time, ever new keys": lambda s: s.window(ab.tumbling(seconds=7, on="ts"), key="n").aggregate(
+        Count, n=ab.count()
+    ),
     "sort": lambda s: s.sort("ts", count=20),
     "distinct keys": lambda s: s.distinct("key"),
     "distinct, sliding time": lambda s: s.distinct("n", window=ab.sliding(seconds=20, on="ts")),

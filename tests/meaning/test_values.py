@@ -323,7 +323,7 @@ GOOD = Everything(1, 1.5, True, "a", b"a", datetime(2024, 1, 1), date(2024, 1, 1
 def emitted(**changes: Any) -> Everything:
     changed = GOOD._replace(**changes)
     (out,) = collected(ab.from_items(Number, [Number(0)]).map(lambda _: changed, out=Everything))
-    return out  # type: ignore[no-any-return]
+    return out
 
 
 class Colour(enum.IntEnum):

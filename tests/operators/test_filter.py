@@ -14,7 +14,7 @@ class Reading(NamedTuple):
 
 
 def kept(predicate: object, *ns: int) -> list[int]:
-    stream = ab.from_items(Reading, [Reading(n, "x" * n) for n in ns]).filter(predicate)  # type: ignore[arg-type]
+    stream = ab.from_items(Reading, [Reading(n, "x" * n) for n in ns]).filter(predicate)
     return [reading.n for reading in ab.run(stream.collect("out")).items("out")]
 
 

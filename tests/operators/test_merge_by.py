@@ -62,7 +62,7 @@ def test_the_result_does_not_depend_on_how_sources_are_drawn() -> None:
 )
 def test_any_attribute_with_an_order_will_do(kind: type, small: Any, large: Any) -> None:
     class Keyed(NamedTuple):
-        by: kind  # type: ignore[valid-type]
+        by: kind
 
     one = ab.from_items(Keyed, [Keyed(large)])
     other = ab.from_items(Keyed, [Keyed(small)])

@@ -362,11 +362,13 @@ def tuples_of(kind: type, times: st.SearchStrategy[Any], *, max_size: int = 12) 
 int_times = st.integers(-12, 30) | st.integers(0, 8)
 float_times = st.sampled_from([0.1 * n for n in range(-20, 40)]) | st.floats(-5, 10)
 moments = st.integers(-8_000_000, 20_000_000).map(lambda us: EPOCH + timedelta(microseconds=us))
+close_moments = st.integers(-12, 30).map(lambda us: EPOCH + timedelta(microseconds=us))
 whole_moments = st.integers(-12, 30).map(lambda s: EPOCH + timedelta(seconds=s))
 days = st.integers(-12, 30).map(lambda n: EPOCH.date() + timedelta(days=n))
 
 whole_lengths = st.integers(1, 9).map(Fraction)
 tenths = st.sampled_from([1, 2, 3, 5, 7, 10, 15, 25, 40]).map(lambda n: Fraction(n, 10))
+millionths = st.integers(1, 9).map(lambda n: Fraction(n, 1_000_000))
 day_lengths = st.integers(1, 5).map(lambda n: Fraction(n * 86_400))
 
 
@@ -394,6 +396,7 @@ CASES: dict[str, tuple[type, st.SearchStrategy[Case]]] = {
     "float milliseconds": (AtFloat, timed_cases(AtFloat, float_times, tenths, "milliseconds")),
     "datetime seconds": (AtMoment, timed_cases(AtMoment, moments | whole_moments, whole_lengths | tenths, "seconds")),
     "datetime milliseconds": (AtMoment, timed_cases(AtMoment, moments, tenths, "milliseconds")),
+    "datetime microseconds": (AtMoment, timed_cases(AtMoment, close_moments, millionths, "milliseconds")),
     "date days": (AtDay, timed_cases(AtDay, days, day_lengths, "days")),
 }
 
