@@ -21,3 +21,8 @@ echo "demo: anabranch run examples/mobility_fraud.py --calls $CALLS --out $ALERT
 .venv/bin/anabranch run examples/mobility_fraud.py --calls "$CALLS" --out "$ALERTS"
 
 .venv/bin/python tools/show_csv.py "$ALERTS"
+
+echo
+echo "next: . .venv/bin/activate"
+echo "      anabranch explain examples/mobility_fraud.py      what of it can run in parallel, and why the rest cannot"
+echo "      anabranch examples                                what else there is"

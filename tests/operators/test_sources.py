@@ -216,8 +216,8 @@ def test_options_reach_the_format_and_unknown_ones_are_build_errors(folder: Path
     assert items_of(ReadFiles("csv", CALL, "plain", {"header": False, "delimiter": ";"})) == [Call(7, "G")]
     with pytest.raises(BuildError, match="no option 'sep'"):
         ReadFiles("csv", CALL, "plain", {"sep": ";"})
-    with pytest.raises(BuildError, match="exactly one attribute, a str"):
-        ReadFiles("lines", CALL, "plain")
+    with pytest.raises(BuildError, match="a line of text is a str"):
+        ReadFiles("lines", READING, "plain")
     with pytest.raises(BuildError, match="no file format 'xml'"):
         ReadFiles("xml", CALL, "plain")
 
@@ -378,5 +378,5 @@ def test_a_server_that_falls_silent_is_a_source_error_after_the_timeout() -> Non
 def test_formats_without_lines_cannot_be_read_from_a_connection() -> None:
     with pytest.raises(BuildError, match="no text format 'parquet'"):
         ReadTcp("127.0.0.1", 1, LINE, "parquet")
-    with pytest.raises(BuildError, match="exactly one attribute, a str"):
-        ReadTcp("127.0.0.1", 1, CALL, "lines")
+    with pytest.raises(BuildError, match="a line of text is a str"):
+        ReadTcp("127.0.0.1", 1, READING, "lines")

@@ -15,7 +15,7 @@ from typing import Any
 
 from anabranch.api.app import App
 from anabranch.errors import AnabranchError, Location, UsageError, shown
-from anabranch.load import in_user_code
+from anabranch.load import in_user_code, parameters_of
 
 SIGNATURE = "def generate(count: int, folder: Path, seed: int = 7) -> dict[str, Any]"
 
@@ -71,4 +71,7 @@ def _checked(parameters: object, app: App[...], generate: Callable[..., Any]) ->
                 location=where,
                 hint=f"its parameters: {', '.join(app.signature.parameters) or 'none'}",
             )
-    return parameters
+    types = {parameter.name: parameter for parameter in parameters_of(app)}
+    return {
+        name: types[name].convert(value) if isinstance(value, str) else value for name, value in parameters.items()
+    }

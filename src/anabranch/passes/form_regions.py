@@ -135,9 +135,9 @@ class _Former:
             )
         if len(operator.outputs) > 1:
             names = ", ".join(port.name for port in operator.outputs)
-            return (
-                Reason("region", f"it has several output streams ({names}); a region has one exit", operator.location),
-            )
+            hint = 'on_error="skip", which needs no output of its own' if operator.on_error == "dead_letter" else None
+            text = f"it has several output streams ({names}); a region has one exit"
+            return (Reason("region", text, operator.location, hint),)
         return ()
 
     # Growing (3.1, 3.3) -----------------------------------------------------------------------------------------
@@ -207,7 +207,8 @@ def _not_forwarded(operator: Operator, properties: Properties, region: _Growing)
     before = f"'{region.operators[-1]}'" if region.operators else "its input"
     return Reason(
         "region",
-        f"its key ({', '.join(properties.key)}) does not come unchanged through {before}",
+        f"it ends before '{operator.id}', whose key ({', '.join(properties.key)}) does not come unchanged "
+        f"through {before}",
         operator.location,
     )
 
