@@ -20,6 +20,7 @@ from anabranch.graph.model import Graph
 from anabranch.operators.formats import file_format
 from anabranch.operators.sinks.write_file import WriteFile
 
+_NARROWEST = 6  # columns a table leaves to what it shortens
 _ROWS_SHOWN = 20
 _FILE_ROWS_SHOWN = 10
 _CELL_COLUMNS = 40
@@ -108,19 +109,32 @@ def _print_count(console: Console, name: str, count: int) -> None:
 
 def _print_table(console: Console, first: list[Any], count: int, as_text: Callable[[Any], str]) -> None:
     if first:
-        console.print(_table(first, as_text))
+        console.print(_table(first, as_text, console.width))
     if count > len(first):
         console.print(f"… and {count - len(first):,} more")
 
 
-def _table(items: list[Any], as_text: Callable[[Any], str]) -> Table:
+def _table(items: list[Any], as_text: Callable[[Any], str], room: int) -> Table:
+    names = items[0]._fields
+    rows = [[as_text(value) for value in item] for item in items]
     table = Table()
-    for column, value in zip(items[0]._fields, items[0], strict=True):
+    widths = _widths([list(names), *rows], room - 3 * len(names) - 1)
+    for name, value, width in zip(names, items[0], widths, strict=True):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        table.add_column(column, justify="right" if is_number else "left", no_wrap=as_text is not str)
-    for item in items:
-        table.add_row(*[Text(as_text(value)) for value in item])
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=as_text is not str, width=width)
+    for row in rows:
+        table.add_row(*[Text(cell) for cell in row])
     return table
+
+
+def _widths(rows: list[list[str]], room: int) -> list[int]:
+    """The columns as wide as they need; where there is no room for that, the widest give way first."""
+    widths = [
+        max(len(line) for cell in column for line in cell.splitlines() or [""]) for column in zip(*rows, strict=True)
+    ]
+    while sum(widths) > room and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
 
 def _in_short(value: Any) -> str:
