@@ -65,7 +65,11 @@ def in_words(cause: BaseException) -> str:
     """An exception as a message shows it."""
     if isinstance(cause, PlainProblem):
         return str(cause)
-    return f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+    try:
+        text = str(cause)
+    except Exception:  # a user's own __str__
+        text = ""
+    return f"{type(cause).__name__}: {text}" if text else type(cause).__name__
 
 
 class AnabranchError(Exception):

@@ -14,7 +14,7 @@ from typing import Any
 
 from anabranch.api.app import App
 from anabranch.engines.failures import user_line
-from anabranch.errors import AnabranchError, UsageError
+from anabranch.errors import AnabranchError, UsageError, in_words
 from anabranch.graph.model import Program
 
 
@@ -64,7 +64,7 @@ def load_app(target: str) -> App[...]:
 def apps_of_file(path: Path) -> dict[str, App[...]]:
     """The apps a file defines itself, not those it imports, by name."""
     module = _import(path)
-    found = [value for value in vars(module).values() if isinstance(value, App)]
+    found = [value for value in vars(module).values() if type(value) is App]  # asks nothing of other objects
     return {app.name: app for app in found if app.fn.__module__ == module.__name__}
 
 
@@ -85,7 +85,7 @@ def _import(path: Path) -> types.ModuleType:
         raise
     except SyntaxError as problem:
         raise UsageError(f"{path} is not valid Python: {problem.msg} in line {problem.lineno}") from problem
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise in_user_code(f"{path} could not be loaded", problem) from problem
     return module
 
@@ -96,14 +96,13 @@ def build(app: App[...], arguments: dict[str, Any]) -> Program:
         return app(**arguments)
     except AnabranchError:
         raise
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise in_user_code(f"app '{app.name}' could not be built", problem) from problem
 
 
-def in_user_code(what: str, problem: Exception) -> UsageError:
+def in_user_code(what: str, problem: BaseException) -> UsageError:
     """An exception of the user's own code, shown at their line."""
-    shown = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
-    return UsageError(f"{what}: {shown}", location=user_line(problem.__traceback__))
+    return UsageError(f"{what}: {in_words(problem)}", location=user_line(problem.__traceback__))
 
 
 def parameters_of(app: App[...]) -> list[Parameter]:

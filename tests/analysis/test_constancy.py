@@ -1,4 +1,5 @@
 """Objects that exist before a run may be read if nothing that runs can change them."""
+# ruff: noqa: E501 - small programs stand on one line each
 
 from __future__ import annotations
 
@@ -70,6 +71,8 @@ CONSTANT = {
     "shadowed elsewhere": "TABLE = {'a': 1}\ndef g(TABLE):\n    TABLE['b'] = 2\ndef h():\n    TABLE = []\n    TABLE.append(1)",
     "nested": "TABLE = {'a': {'b': [1]}}\ndef f(t): return TABLE[t.key]['b'][0]",
     "a list": "TABLE = [1, 2]\ndef f(t): return TABLE[0], max(TABLE), [x for x in TABLE], t.n in TABLE",
+    "a template": "import string\nT = string.Template('a')\ndef f(t): return T.substitute(a=t.key)",
+    "a method": "class C:\n    def m(self): return 1\ndef h(x): x.m = 1\nclass D: pass\nh(D())\ndef f(t): return C().m()",
     "a mapping proxy": "from types import MappingProxyType\nTABLE = MappingProxyType({'a': 1})",
 }
 CHANGING = {
@@ -94,6 +97,25 @@ CHANGING = {
     "made by a function that keeps it": "KEPT = []\ndef make():\n    table = {}\n    KEPT.append(table)\n    return table\nTABLE = make()",
     "made by a function that gives a global": "KEPT = {}\ndef make(): return KEPT\nTABLE = make()\ndef g(t): KEPT['x'] = 1",
     "in a shadowed builtin": "TABLE = {}\ndef g(len): len(TABLE)",
+    "kept by a dict": "TABLE = {}\ndef g(t): dict(a=TABLE)['a'].clear()",
+    "handed out by an iterator": "import itertools\nTABLE = {}\ndef g(t): next(itertools.repeat(TABLE)).clear()",
+    "under the name that `and` gives it": "TABLE = [1]\ndef g(t):\n    mine = t and TABLE\n    mine += [2]",
+    "under the name that a pattern gives it": "TABLE = {}\ndef g(t):\n    match TABLE:\n        case mine: mine.clear()",
+    "a defaultdict that others look into": "from collections import defaultdict\nTABLE = defaultdict(int)\n"
+    "def g(t): return TABLE[t.key]\ndef f(t): return len(TABLE)",
+    "a library's function that is exchanged": "import math\ndef f(t): return math.floor(t.n)\ndef g(t): math.floor = len",
+    "a builtin that is exchanged": "import builtins\ndef f(t): return len(t.key)\ndef g(t): builtins.len = print",
+    "a function with exchanged code": "def h(n): return n\ndef g(t): h.__code__ = g.__code__\ndef f(t): return h(t.n)",
+    "a function with exchanged defaults": "def h(n=1): return n\ndef g(t): h.__defaults__ = (2,)\ndef f(t): return h()",
+    "a method that is exchanged": "class C:\n    def m(self): return 1\ndef g(t): C.m = print\ndef f(t): return C().m()",
+    "a method exchanged by a helper": "class C:\n    def m(self): return 1\ndef h(k): k.m = print\ndef g(t): h(C)\n"
+    "def f(t): return C().m()",
+    "a special method that is exchanged": "class C: pass\ndef g(t): C.__eq__ = print\ndef f(t): return C() == 1",
+    "a frozen object that is thawed": "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass C:\n    n: int\n"
+    "c = C(1)\ndef g(t): object.__setattr__(c, 'n', 2)\ndef f(t): return c.n",
+    "a member of an enumeration": "import enum\nclass E(enum.Enum):\n    A = 1\n"
+    "def g(t): E.A.label = 'x'\ndef f(t): return getattr(E.A, 'label', '')",
+    "a template": "import string\nT = string.Template('a')\ndef g(t): T.template = 'b'\ndef f(t): return T.substitute()",
 }  # fmt: skip
 
 

@@ -126,7 +126,7 @@ CASES: dict[str, tuple[Callable[[In], Any], dict[str, str]]] = {
     "by computed index": (lambda t: Out(t[0], t[t.n]), {"who": "key"}),
     "spread": (lambda t: Out(*t[:2]), {"who": "key", "n": "n"}),
     "spread of a list": (lambda t: Out(*[t.key, t.n]), {}),
-    "getattr": (lambda t: Out(getattr(t, "key"), t.n), {"who": "key", "n": "n"}),  # noqa: B009
+    "getattr": (lambda t: Out(getattr(t, "key"), t.n), {"who": "key", "n": "n"}),
     "walrus": (lambda t: Out(k := t.key, len(k)), {"who": "key"}),
     "largest of two": (lambda t: Out(t.key, max(t.n, t.size)), {"who": "key"}),
     "both branches": (both, {"who": "key"}),

@@ -109,7 +109,9 @@ def test_reasons_come_in_the_order_of_the_text_and_are_the_same_every_time() -> 
 
 
 def test_an_unbounded_operator_is_told_how_to_become_bounded() -> None:
-    [reason] = [r for r in analyze_operator(Two, inputs={"process": ITEM}, output=ITEM).reasons if r.about == "selectivity"]
+    [reason] = [
+        r for r in analyze_operator(Two, inputs={"process": ITEM}, output=ITEM).reasons if r.about == "selectivity"
+    ]
     assert reason.hint == "yield outside of loops, at most once on every path"
 
 

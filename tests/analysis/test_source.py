@@ -61,18 +61,16 @@ def test_lambdas_nested_in_calls_and_in_each_other_are_found() -> None:
 
 
 def test_a_lambda_over_several_lines_is_found() -> None:
-    fn = (
-        lambda t: t._replace(
-            n=t.n
-            + 1,
-        )
+    fn = lambda t: t._replace(
+        n=t.n + 1,
     )
     assert body(fn) == "t._replace(n=t.n + 1)"
 
 
 def test_conditional_and_constant_bodies_are_found() -> None:
-    fns = [lambda t: t if t.n else None, lambda t: (1, 2), lambda t: t.n and t.key, lambda t: not t.n]
-    assert [body(fn) for fn in fns] == ["t if t.n else None", "(1, 2)", "t.n and t.key", "not t.n"]
+    constant = lambda t: (1, 2)
+    fns = [lambda t: t if t.n else None, lambda t: t.n and t.key, lambda t: not t.n, constant]
+    assert [body(fn) for fn in fns] == ["t if t.n else None", "t.n and t.key", "not t.n", "(1, 2)"]
 
 
 # Decorators, partials, methods, builtins ----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import functools
 import types
 
 from anabranch.analysis.existing import of_const
-from anabranch.analysis.lifting import is_named_tuple_class, is_user_class
+from anabranch.analysis.lifting import is_made_by_named_tuple, is_named_tuple_class, is_user_class
 from anabranch.analysis.lookup import (
     MISSING,
     NAMES,
@@ -20,6 +20,7 @@ from anabranch.analysis.lookup import (
 from anabranch.analysis.modules import is_library_class
 from anabranch.analysis.protocols import is_definitely_generated, special_method
 from anabranch.analysis.run import Frame, Run
+from anabranch.analysis.state import shown
 from anabranch.analysis.values import (
     NOTHING,
     STR,
@@ -41,6 +42,8 @@ from anabranch.analysis.values import (
 
 
 def load(run: Run, frame: Frame, value: Value, name: str, node: ast.AST) -> Value:
+    if name == "__hash__":
+        run.share(frame, node, f"uses {shown(node)}, which differs from process to process")
     result: Value = NOTHING
     for thing in value:
         result |= _load_one(run, frame, thing, name, node)
@@ -83,7 +86,9 @@ def _of_tuple(run: Run, frame: Frame, thing: Tup, kind: type, name: str, node: a
         return thing.items[position] if position < len(thing.items) else NOTHING
     if name in ("_fields", "__match_args__"):
         return one(Tup(tuple, tuple(STR for _ in fields)))
-    if name in ("_replace", "_asdict", "_make", "count", "index", "_field_defaults", "__class__"):
+    if name in ("_field_defaults", "__class__"):
+        return of_builtin(run, frame, thing, kind, name, node)
+    if name in ("_replace", "_asdict", "_make", "count", "index") and is_made_by_named_tuple(kind, name):
         return of_builtin(run, frame, thing, kind, name, node)
     return of_class_member(run, frame, thing, kind, name, node)
 
@@ -143,5 +148,3 @@ def _of_super(run: Run, frame: Frame, after: type, receiver: Thing, name: str, n
                 return one(Method(receiver, name, base))
             return run.unknown(frame, node, f"reads `super().{name}`, which cannot be followed")
     return NOTHING
-
-

@@ -119,6 +119,8 @@ def call_filter(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     test = first(args) - NONE
     if test:
         run.call(frame, test, Args((elements,)), node)
+    if test != first(args):
+        arithmetic.truth(run, frame, elements, node)
     return stream(run, node, elements, ())
 
 
@@ -236,8 +238,6 @@ def make_defaultdict(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value
             run.heap.put_attribute(thing.site, "default_factory", (first(args)) - NONE)
             run.heap.put(thing.site, inner)
     return result
-
-
 
 
 def make_counter(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:

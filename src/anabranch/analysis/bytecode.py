@@ -44,7 +44,7 @@ Entry: TypeAlias = "ast.expr | _Null"
 
 def rebuild(code: CodeType) -> FunctionNode | None:
     """The syntax tree of a function, if its bytecode is simple enough."""
-    if code.co_exceptiontable or code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+    if _has_handlers(code) or code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return None
     try:
         body = _Rebuilder(code).run(0, [])
@@ -53,6 +53,18 @@ def rebuild(code: CodeType) -> FunctionNode | None:
     node = ast.FunctionDef(_identifier(code.co_name), _arguments(code), body or [ast.Pass()], [])
     node.lineno, node.col_offset = code.co_firstlineno, 0
     return ast.fix_missing_locations(node)
+
+
+def _has_handlers(code: CodeType) -> bool:
+    """Whether errors are handled, other than by what every generator has since 3.12 to guard against StopIteration."""
+    if not code.co_exceptiontable:
+        return False
+    if not code.co_flags & inspect.CO_GENERATOR:
+        return True
+    entries = getattr(dis.Bytecode(code), "exception_entries", None)
+    targets = {entry.target for entry in entries or ()}
+    names = {i.offset: i.opname for i in dis.get_instructions(code)}
+    return not targets or any(names.get(target) != "CALL_INTRINSIC_1" for target in targets)
 
 
 def _identifier(name: str) -> str:

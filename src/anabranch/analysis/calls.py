@@ -18,6 +18,7 @@ from anabranch.analysis.method_calls import call_method
 from anabranch.analysis.methods import SCALARS
 from anabranch.analysis.modules import is_library_function
 from anabranch.analysis.origins import Given, Origin
+from anabranch.analysis.patching import patched_function
 from anabranch.analysis.protocols import class_of, special_method
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import shown
@@ -134,9 +135,7 @@ def _has_receiver(function: Any) -> bool:
     return function.__self__ is not None and not isinstance(function.__self__, types.ModuleType)
 
 
-def _call_existing_function(
-    run: Run, frame: Frame, function: types.FunctionType, args: Args, node: ast.AST
-) -> Value:
+def _call_existing_function(run: Run, frame: Frame, function: types.FunctionType, args: Args, node: ast.AST) -> Value:
     module = str(getattr(function, "__module__", ""))
     if module.split(".")[0] == "anabranch" and function.__name__ == "to":
         item = args.positional[1] if len(args.positional) > 1 else (args.keyword("item") or NOTHING)
@@ -154,6 +153,9 @@ def _call_existing_function(
         return run.unknown(
             frame, node, f"calls `{function.__name__}`, whose source is not to be found", "define it in a file"
         )
+    patch = patched_function(function)
+    if patch is not None:
+        run.share(frame, node, f"calls `{function.__name__}`, which {patch}")
     return call_function(run, frame, home, args, node)
 
 
@@ -208,7 +210,7 @@ def not_pure(run: Run, frame: Frame, function: Any, node: ast.AST) -> Value:
             frame,
             node,
             f"calls `{name}`, whose cache all calls share",
-            "call the function without its cache, or declare it: @ab.declare(state=\"stateless\", because=\"…\")",
+            'call the function without its cache, or declare it: @ab.declare(state="stateless", because="…")',
         )
     effect = purity.effect_of(function)
     if effect is not None:

@@ -46,7 +46,8 @@ def why_rebound(origin: Origin) -> Problem | None:
             case Variable():
                 _rebound[key] = rebound_variable(origin)
             case ClassAttribute(cls=cls, name=name) | InstanceAttribute(cls=cls, name=name):
-                found = written_attribute(cls, name, is_instance=isinstance(origin, InstanceAttribute))
+                is_frozen = isinstance(origin, InstanceAttribute) and origin.is_frozen
+                found = written_attribute(cls, name, isinstance(origin, InstanceAttribute), is_frozen)
                 _rebound[key] = Problem(found[0], found[1]) if found else None
             case Default() | Given():
                 _rebound[key] = None

@@ -7,7 +7,7 @@ import sys
 
 from anabranch.analysis.constant_globals import rebound_global
 from anabranch.analysis.constant_uses import Problem, bad_binding, bad_use, is_known, is_store, location_of
-from anabranch.analysis.instances import Receiver, attribute_uses, spellings
+from anabranch.analysis.instances import Receiver, argument_of, attribute_uses, spellings
 from anabranch.analysis.modules import namespace_of, neighbours
 from anabranch.analysis.origins import Default, GlobalName, Variable
 from anabranch.analysis.reading import Kind, Reader, is_definitely_fresh
@@ -36,6 +36,8 @@ def rebound_variable(origin: Variable) -> Problem | None:
     text, owner = found
     if scope_of(owner).is_generator or scope_of(owner).is_asynchronous:
         return Problem("belongs to a generator, which may still run")
+    for use in uses_of(text).attributes["cell_contents"]:
+        return Problem("may be assigned through its cell", location_of(use))
     stores = [use for use in uses_of(text).variables[owner, origin.name] if is_store(use.node)]
     inner = [use for use in stores if use.function is not owner]
     if inner:
@@ -105,24 +107,12 @@ def _is_definitely_given_fresh(origin: Variable, text: SourceText, owner: Functi
                     if not isinstance(call, ast.Call) or call.func is not use.node:
                         return False
                     calls += 1
-                    if not is_definitely_fresh(_argument(call, owner, origin.name), other.names, shape.depth <= 1):
+                    if not is_definitely_fresh(argument_of(call, owner, origin.name), other.names, shape.depth <= 1):
                         return False
         mentioning = [t for t in other.texts if owner.name in t.text and other is not namespace]
         if any(uses_of(t).attributes[owner.name] for t in mentioning):
             return False
     return calls > 0
-
-
-def _argument(call: ast.Call, function: FunctionNode, name: str) -> ast.expr | None:
-    """The expression that a call gives to a parameter."""
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-        return None
-    positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    by_name = {k.arg: k.value for k in call.keywords}
-    if name in by_name:
-        return by_name[name]
-    position = positional.index(name) if name in positional else len(call.args)
-    return call.args[position] if position < len(call.args) else None
 
 
 def _is_in_generator_expression(use: Use, text: SourceText, owner: FunctionNode) -> bool:

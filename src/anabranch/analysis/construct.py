@@ -11,9 +11,11 @@ import decimal
 import enum
 import io
 import random
+import string
 import types
 import typing
 from datetime import datetime
+from typing import Any
 
 from anabranch.analysis import special_calls
 from anabranch.analysis.decimals import mind_the_context
@@ -46,7 +48,7 @@ from anabranch.analysis.values import (
 
 _METACLASSES = (type, abc.ABCMeta, type(typing.Protocol))
 _MANAGERS = (contextlib.suppress, contextlib.nullcontext)
-_BUFFERS = (io.StringIO, io.BytesIO, bytearray, types.SimpleNamespace, types.MappingProxyType)
+_BUFFERS = (io.StringIO, io.BytesIO, bytearray, types.SimpleNamespace, types.MappingProxyType, string.Template)
 
 
 def construct(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST, site: Site | None) -> Value:
@@ -143,7 +145,8 @@ def _is_of_typing(function: object) -> bool:
 
 def _fill_fields(run: Run, frame: Frame, thing: Obj, cls: type, args: Args, node: ast.AST) -> None:
     """What a dataclass's generated __init__ does."""
-    if any(f._field_type.name == "_FIELD_INITVAR" for f in cls.__dataclass_fields__.values()):  # type: ignore[attr-defined]
+    declared: dict[str, Any] = getattr(cls, "__dataclass_fields__", {})
+    if any(f._field_type.name == "_FIELD_INITVAR" for f in declared.values()):
         run.share(frame, node, f"makes a `{cls.__name__}`, whose InitVar fields cannot be followed")
         return
     fields = dataclasses.fields(cls)

@@ -7,7 +7,7 @@ import functools
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from anabranch.analysis.home import Home, home_of
 from anabranch.analysis.lookup import static
@@ -45,7 +45,8 @@ def root_frame(target: Any, where: Location | None) -> Frame:
     node = ast.parse("lambda: None", mode="eval").body
     assert isinstance(node, ast.Lambda)
     label = "the lambda" if name == "<lambda>" else f"`{name}`"
-    return _Root(Home(_nobody, node, None, None), node, Scope(()), (), {}, where=where, label=label)  # type: ignore[arg-type]
+    nobody = cast("types.FunctionType", _nobody)
+    return _Root(Home(nobody, node, None, None), node, Scope(()), (), {}, where=where, label=label)
 
 
 def location_of(target: Any) -> Location | None:
@@ -184,5 +185,3 @@ def _own_attribute(target: ast.expr, receiver: str) -> str | None:
 
 def _is_descriptor(member: Any) -> bool:
     return hasattr(type(member), "__set__") and not isinstance(member, types.MemberDescriptorType)
-
-

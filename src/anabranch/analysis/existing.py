@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 from anabranch.analysis import constancy
-from anabranch.analysis.lifting import CONTAINERS, is_array, is_named_tuple_class, is_user_class
+from anabranch.analysis.lifting import READABLE, is_array, is_made_by_named_tuple, is_named_tuple_class, is_user_class
 from anabranch.analysis.lookup import (
     MISSING,
     NAMES,
@@ -20,6 +20,7 @@ from anabranch.analysis.lookup import (
 )
 from anabranch.analysis.modules import is_library_class, is_library_module, namespace_of
 from anabranch.analysis.origins import ClassAttribute, GlobalName, InstanceAttribute
+from anabranch.analysis.patching import patched_module
 from anabranch.analysis.protocols import special_method
 from anabranch.analysis.purity import is_numpy_ufunc
 from anabranch.analysis.run import Frame, Run
@@ -43,8 +44,6 @@ _DENIED_OF_MODULES = {
 }
 
 
-
-
 def of_const(run: Run, frame: Frame, const: Const, held: Any, name: str, node: ast.AST) -> Value:
     if isinstance(held, types.ModuleType):
         return _of_module(run, frame, held, name, node)
@@ -58,7 +57,7 @@ def of_const(run: Run, frame: Frame, const: Const, held: Any, name: str, node: a
         return run.unknown(frame, node, f"reads `{name}` of a function, which all calls share")
     if is_numpy_ufunc(held) and name in ("reduce", "accumulate", "outer"):
         return one(Const(getattr(held, name)))
-    if type(held) in CONTAINERS or is_array(held):
+    if type(held) in READABLE or is_array(held):
         return of_builtin(run, frame, const, Plain if is_array(held) else type(held), name, node)
     if not is_user_class(type(held)):
         run.read(frame, one(const), node)
@@ -75,6 +74,9 @@ def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node
     if is_library_module(module):
         if name in _DENIED_OF_MODULES.get(module.__name__, ()):
             return run.unknown(frame, node, f"reads {shown(node)}, which is the environment of the process")
+        patch = patched_module(module, name, frame.home.namespace)
+        if patch is not None:
+            run.share(frame, node, f"uses `{module.__name__}.{name}`, which {patch}")
         return one(run.lift(found, None))
     origin = GlobalName(namespace_of(vars(module)), name)
     problem = constancy.why_rebound(origin)
@@ -90,7 +92,7 @@ def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Va
         return run.unknown(frame, node, f"uses `{name}` of a class, which cannot be followed")
     if isinstance(cls, enum.EnumType) and name in cls.__members__:
         return one(Const(cls.__members__[name]))
-    if is_named_tuple_class(cls) and name in ("_make", "_replace", "_asdict"):
+    if is_named_tuple_class(cls) and name in ("_make", "_replace", "_asdict") and is_made_by_named_tuple(cls, name):
         return one(Method(Const(cls), name, cls))
     base, found = static(cls, name)
     if base is None:
@@ -121,6 +123,8 @@ def _of_member(run: Run, frame: Frame, const: Const, member: enum.Enum, name: st
         return STR
     if name in ("value", "_value_"):
         return one(run.lift(member._value_, ClassAttribute(type(member), member._name_)))
+    if is_user_class(type(member)):
+        _mind_assignments(run, frame, type(member), name, node)
     if name in type(member).__members__:
         return one(Const(type(member).__members__[name]))
     if name in vars(member):
@@ -142,17 +146,24 @@ def _of_existing_instance(run: Run, frame: Frame, const: Const, held: Any, name:
     if inside is MISSING or is_data_descriptor(found):
         if found is MISSING:
             return run.unknown(frame, node, f"reads `{name}`, which this `{cls.__name__}` does not have yet")
+        _mind_assignments(run, frame, cls, name, node)
         return of_class_member(run, frame, const, cls, name, node)
-    origin = InstanceAttribute(cls, name)
-    problem = None if _is_definitely_frozen(cls) else constancy.why_rebound(origin)
+    origin = InstanceAttribute(cls, name, _is_definitely_frozen(cls))
+    problem = constancy.why_rebound(origin)
     if problem is not None:
         hint = "make it an operator class with key=, or a frozen dataclass"
         run.share(frame, node, f"reads {origin}, which {problem}", hint)
     return one(run.lift(inside, origin))
 
 
+def _mind_assignments(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> None:
+    """An instance may be given an attribute of its own in place of its class's."""
+    origin = InstanceAttribute(cls, name, _is_definitely_frozen(cls))
+    problem = constancy.why_rebound(origin)
+    if problem is not None:
+        run.share(frame, node, f"reads {origin}, which {problem}")
+
+
 def _is_definitely_frozen(cls: type) -> bool:
     parameters = getattr(cls, "__dataclass_params__", None)
     return bool(parameters is not None and parameters.frozen)
-
-

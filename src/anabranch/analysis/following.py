@@ -199,5 +199,3 @@ def _run_body(
         run.heap.put_attribute(thing.site, "<returned>", inner.returned)
         run.heap.set_count(thing.site, emissions_on_paths(run, node))
     return result
-
-

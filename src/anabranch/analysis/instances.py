@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Any
 
@@ -14,10 +14,23 @@ from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.uses import Use, uses_of
 from anabranch.analysis.values import FunctionNode
+from anabranch.analysis.words import words
 from anabranch.errors import Location
 
 # What runs before anybody else has the instance.
 _CONSTRUCTION = ("__init__", "__new__", "__post_init__", "__setstate__")
+
+
+_SPECIAL_METHODS = frozenset(
+    f"__{name}__"
+    for name in words(
+        """abs add and bool bytes call ceil complex contains del delattr delete delitem divmod enter eq exit float floor
+        floordiv format ge get getattr getattribute getitem gt hash iadd iand ifloordiv ilshift imatmul imod imul index
+        init instancecheck int invert ior ipow irshift isub iter itruediv ixor le len length_hint lshift lt matmul
+        missing mod mul ne neg new next or pos post_init pow radd rand rdivmod repr reversed rfloordiv rlshift rmatmul
+        rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor set setattr setitem str sub truediv trunc xor"""
+    )
+)
 
 
 class Receiver(Enum):
@@ -60,12 +73,14 @@ def _attribute_uses(cls: type, name: str, namespace: Namespace) -> Iterator[tupl
                         yield use, other, receiver
 
 
-def written_attribute(cls: type, name: str, is_instance: bool) -> tuple[str, Location | None] | None:
-    """Why an attribute may be assigned during a run, and where."""
+def written_attribute(
+    cls: type, name: str, is_instance: bool, is_frozen: bool = False
+) -> tuple[str, Location | None] | None:
+    """Why an attribute may be assigned during a run, and where; a frozen class can only be written by other means."""
     found = attribute_uses(cls, name)
     if found is None:
         return "cannot be followed: not all of the source around it is known", None
-    for use, _, receiver in found:
+    for use, _, receiver in found if not is_frozen else ():
         if not isinstance(getattr(use.node, "ctx", None), ast.Load) and _is_write(use, receiver, is_instance):
             return "is assigned by a function", Location(use.text.file, getattr(use.node, "lineno", 1))
     namespace = namespace_of(vars(sys.modules[cls.__module__]))
@@ -73,7 +88,7 @@ def written_attribute(cls: type, name: str, is_instance: bool) -> tuple[str, Loc
     for other in neighbours(namespace):
         for text in other.texts:
             for use in uses_of(text).dynamic:
-                target = _dynamic_target(use.node, spellings(cls, name))
+                target = _dynamic_target(use.node, text, spellings(cls, name))
                 if target is None:
                     continue
                 receiver = (
@@ -81,6 +96,26 @@ def written_attribute(cls: type, name: str, is_instance: bool) -> tuple[str, Loc
                 )
                 if _is_write(use, receiver, is_instance):
                     return "may be assigned by other means", Location(text.file, getattr(use.node, "lineno", 1))
+    return None
+
+
+def written_special_method(cls: type) -> tuple[str, Location] | None:
+    """A special method that a function assigns to a class, and where."""
+    module = sys.modules.get(cls.__module__)
+    if module is None:
+        return None
+    related = _related_names(cls)
+    for other in neighbours(namespace_of(vars(module))):
+        for text in other.texts:
+            for name, uses in uses_of(text).attributes.items():
+                if name not in _SPECIAL_METHODS:
+                    continue
+                for use in uses:
+                    assert isinstance(use.node, ast.Attribute)
+                    if use.is_deferred and not isinstance(use.node.ctx, ast.Load):
+                        receiver = _receiver(use.node.value, text, other.names, cls, related)
+                        if _is_write(use, receiver, is_instance=False):
+                            return name, Location(text.file, use.node.lineno)
     return None
 
 
@@ -94,7 +129,18 @@ def _is_write(use: Use, receiver: Receiver, is_instance: bool) -> bool:
             return use.is_deferred
 
 
-def _dynamic_target(node: ast.AST, names: list[str]) -> ast.AST | None:
+def _unbound_target(node: ast.AST, text: SourceText, names: list[str]) -> ast.AST | None:
+    """`object.__setattr__(target, "name", value)`"""
+    match text.parents.get(node):
+        case ast.Call(args=[target, ast.Constant(value=str(key)), *_]):
+            return target if key in names else None
+        case ast.Call(args=[target, *_]):
+            return target
+        case _:
+            return node
+
+
+def _dynamic_target(node: ast.AST, text: SourceText, names: list[str]) -> ast.AST | None:
     """The object a dynamic write may go to; the node itself where that may be anything."""
     match node:
         case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
@@ -107,7 +153,11 @@ def _dynamic_target(node: ast.AST, names: list[str]) -> ast.AST | None:
             return None  # in a namespace of its own
         case ast.Call(func=ast.Name(id="exec" | "eval")):
             return node
-        case ast.Attribute(value=target):  # __dict__
+        case ast.Attribute(value=ast.Name(id="object" | "type"), attr="__setattr__" | "__delattr__"):
+            return _unbound_target(node, text, names)
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
+            return None  # how a class stores what it is told to store
+        case ast.Attribute(value=target):
             return target
         case _:
             return None
@@ -129,9 +179,13 @@ def _receiver(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type,
     match node:
         case ast.Name(id=name):
             owner = _owner_of(node, name, text)
-            if owner is not None:
+            if owner is not None and isinstance(text.parents.get(owner), ast.ClassDef):
                 return _parameter(owner, name, text, related)
+            if owner is not None:
+                return _from_calls(owner, name, text, names, cls, related)
             return _known_object(resolve(node, names), cls)
+        case ast.Call(func=function) if isinstance(made := resolve(function, names), type) and made is not type:
+            return _known_instance(made, cls)
         case ast.Call(func=ast.Name(id="type"), args=[inner]) | ast.Attribute(value=inner, attr="__class__"):
             receiver = _receiver(inner, text, names, cls, related)
             return receiver if receiver in (Receiver.UNRELATED, Receiver.UNKNOWN) else Receiver.CLASS
@@ -152,7 +206,10 @@ def _known_object(found: Any, cls: type) -> Receiver:
         return Receiver.UNKNOWN
     if isinstance(found, type):
         return Receiver.CLASS if issubclass(found, cls) or issubclass(cls, found) else Receiver.UNRELATED
-    kind = type(found)
+    return _known_instance(type(found), cls)
+
+
+def _known_instance(kind: type, cls: type) -> Receiver:
     return Receiver.INSTANCE if issubclass(kind, cls) or issubclass(cls, kind) else Receiver.UNRELATED
 
 
@@ -163,16 +220,85 @@ def _owner_of(node: ast.AST, name: str, text: SourceText) -> FunctionNode | None
     return None
 
 
-def _parameter(owner: FunctionNode, name: str, text: SourceText, related: set[str]) -> Receiver:
-    """What a variable of a function is, where it is the first parameter of a method."""
-    around = text.parents.get(owner)
-    if not isinstance(around, ast.ClassDef) or isinstance(owner, ast.Lambda):
+def _from_calls(
+    owner: FunctionNode, name: str, text: SourceText, names: dict[str, Any], cls: type, related: set[str]
+) -> Receiver:
+    """What a parameter of a function of the module is, judged by all calls of that function."""
+    if isinstance(owner, ast.Lambda) or name not in scope_of(owner).parameters or owner.decorator_list:
         return Receiver.UNKNOWN
-    scope = scope_of(owner)
-    is_rebound = any(
+    if not isinstance(text.parents.get(owner), ast.Module) or _is_rebound(owner, name, text):
+        return Receiver.UNKNOWN
+    if (owner, name) in _under_way:
+        return Receiver.UNKNOWN  # functions that call each other
+    _under_way.add((owner, name))
+    try:
+        return _joined(_arguments_of_calls(owner, name, text, names, cls, related))
+    finally:
+        _under_way.discard((owner, name))
+
+
+_under_way: set[tuple[FunctionNode, str]] = set()
+
+
+def _joined(found: Iterable[Receiver]) -> Receiver:
+    """The most that any of them may be."""
+    all_of_them = set(found)
+    for receiver in (Receiver.UNKNOWN, Receiver.CLASS, Receiver.INSTANCE, Receiver.BEING_MADE):
+        if receiver in all_of_them:
+            return receiver
+    return Receiver.UNRELATED if all_of_them else Receiver.UNKNOWN
+
+
+def _arguments_of_calls(
+    owner: ast.FunctionDef | ast.AsyncFunctionDef,
+    name: str,
+    text: SourceText,
+    names: dict[str, Any],
+    cls: type,
+    related: set[str],
+) -> Iterator[Receiver]:
+    for other in neighbours(namespace_of(names)):
+        for other_text in other.texts:
+            if owner.name not in other_text.text:
+                continue
+            if other_text is not text:
+                yield Receiver.UNKNOWN
+                return
+            for use in uses_of(text).globals[owner.name]:
+                call = text.parents.get(use.node)
+                if use.node is owner:
+                    continue
+                is_call = isinstance(call, ast.Call) and call.func is use.node
+                given = argument_of(call, owner, name) if is_call and isinstance(call, ast.Call) else None
+                yield Receiver.UNKNOWN if given is None else _receiver(given, text, names, cls, related)
+
+
+def argument_of(call: ast.Call, function: FunctionNode, name: str) -> ast.expr | None:
+    """The expression that a call gives to a parameter; None where that is not plain to see."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    by_name = {k.arg: k.value for k in call.keywords}
+    if name in by_name:
+        return by_name[name]
+    position = positional.index(name) if name in positional else len(call.args)
+    return call.args[position] if position < len(call.args) else None
+
+
+def _is_rebound(owner: FunctionNode, name: str, text: SourceText) -> bool:
+    return any(
         isinstance(use.node, ast.Name) and not isinstance(use.node.ctx, ast.Load)
         for use in uses_of(text).variables[owner, name]
     )
+
+
+def _parameter(owner: FunctionNode, name: str, text: SourceText, related: set[str]) -> Receiver:
+    """What a variable of a function is, where it is the first parameter of a method."""
+    around = text.parents.get(owner)
+    assert isinstance(around, ast.ClassDef)
+    assert not isinstance(owner, ast.Lambda)
+    scope = scope_of(owner)
+    is_rebound = _is_rebound(owner, name, text)
     decorators = {n.id for d in owner.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
     if not scope.parameters or scope.parameters[0] != name or is_rebound or "staticmethod" in decorators:
         return Receiver.UNKNOWN

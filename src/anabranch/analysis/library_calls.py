@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from anabranch.analysis import arithmetic
-from anabranch.analysis.builtin_containers import first, stream
+from anabranch.analysis.builtin_containers import first
 from anabranch.analysis.lifting import CONTAINERS, is_user_class
 from anabranch.analysis.making import fresh_data
 from anabranch.analysis.protocols import touch
@@ -163,11 +163,6 @@ def make_getter(kind: str) -> Handler:
 
 def make_csv_writer(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     return run.make(CsvWriter, node, first(args))
-
-
-def chain_from_iterable(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
-    inner = run.iterate(frame, first(args), node)
-    return stream(run, node, run.iterate(frame, inner, node), ())
 
 
 OPERATORS: dict[Callable[..., Any], ast.operator] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import string
 import typing
 from collections.abc import Iterable
 from types import MappingProxyType
@@ -21,10 +22,20 @@ CONTAINERS: tuple[type, ...] = (
     list, dict, set, frozenset, tuple, bytearray, collections.deque, collections.Counter, collections.OrderedDict,
     collections.defaultdict, MappingProxyType,
 )  # fmt: skip
+# These can be changed as well, and are read without further ado as long as nobody does.
+READABLE: tuple[type, ...] = (*CONTAINERS, string.Template)
 
 
 def is_named_tuple_class(cls: type) -> bool:
     return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_made_by_named_tuple(cls: type, name: str) -> bool:
+    """Whether a method is the one every NamedTuple has, and not one the user wrote in its place."""
+    for base in cls.__mro__:
+        if name in vars(base):
+            return base is tuple or ("_fields" in vars(base) and name not in ("count", "index"))
+    return False
 
 
 def is_user_class(cls: type) -> bool:

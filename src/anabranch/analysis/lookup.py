@@ -21,7 +21,6 @@ from anabranch.analysis.values import (
     Atom,
     Bound,
     Const,
-    Fun,
     Method,
     Obj,
     Plain,
@@ -96,6 +95,10 @@ def of_class_member(run: Run, frame: Frame, thing: Thing, cls: type, name: str, 
         return NOTHING
     if is_library_class(base) and isinstance(found, (*_FUNCTION_KINDS, types.ClassMethodDescriptorType)):
         return one(Method(thing, name, base))
+    if not is_library_class(base) and isinstance(found, types.FunctionType | staticmethod | classmethod | property):
+        problem = constancy.why_rebound(ClassAttribute(base, name))
+        if problem is not None:
+            run.share(frame, node, f"uses `{base.__name__}.{name}`, which {problem}")
     match found:
         case types.FunctionType():
             return one(Bound(Const(found), thing))
@@ -121,7 +124,9 @@ def of_class_member(run: Run, frame: Frame, thing: Thing, cls: type, name: str, 
         return run.call(frame, one(Bound(Const(getter), descriptor)), Args((one(thing), one(Const(cls)))), node)
     if hasattr(type(found), "__get__"):
         if is_library_class(base):
-            return of_builtin(run, frame, thing, base, name, node) if not isinstance(thing, Fun) else NOTHING  # type: ignore[arg-type]
+            if isinstance(thing, Atom | Obj | Const | Tup):
+                return of_builtin(run, frame, thing, base, name, node)
+            return NOTHING
         return run.unknown(frame, node, f"reads `{name}`, whose `{type(found).__name__}` cannot be followed")
     return constant_of_class(run, frame, base, name, found, node)
 
@@ -136,5 +141,3 @@ def constant_of_class(run: Run, frame: Frame, cls: type, name: str, found: Any, 
             frame, node, f"reads {origin}, which {problem}", f"assign it in __init__ (self.{name} = …) and use key="
         )
     return one(run.lift(found, origin))
-
-

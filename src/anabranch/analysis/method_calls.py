@@ -92,9 +92,7 @@ def _rule(receiver: Thing, name: str, owner: type) -> Rule | None:
     return None
 
 
-def _by_the_lists(
-    run: Run, frame: Frame, receiver: Thing, name: str, owner: type, args: Args, node: ast.AST
-) -> Value:
+def _by_the_lists(run: Run, frame: Frame, receiver: Thing, name: str, owner: type, args: Args, node: ast.AST) -> Value:
     given = join(args.all)
     reason = denied(owner, name)
     if reason is not None:
@@ -107,7 +105,8 @@ def _by_the_lists(
             return call_pure(run, frame, None, Pure(), args, node)
         of = owner.__name__ if owner is not Plain else "an object"
         return run.unknown(frame, node, f"calls {shown(node)}: `{name}` of {of} is not known to be free of effects")
-    run.read(frame, one(receiver), node)
+    if not isinstance(receiver, Atom):
+        touch(run, frame, one(receiver), node)
     any_order = name in _SET_METHODS
     look_at(run, frame, given, node, any_order)
     if name in _TEXT_METHODS or issubclass(owner, Template):
@@ -126,7 +125,9 @@ def _by_the_lists(
     if isinstance(receiver, Obj | Tup) or (isinstance(receiver, Const) and not isinstance(receiver.object, type)):
         spec = result_of(owner, name) or Pure(holds=True, may_return=True)
         if spec.makes is Plain or spec.holds:
-            return made(run, Pure(holds=True, may_return=True), one(receiver) | held | given | called, node)
+            # A view on the receiver is possible only where its type is not known, as of arrays.
+            itself = one(receiver) if owner is Plain else NOTHING
+            return made(run, Pure(holds=True, may_return=True), itself | held | given | called, node)
         return made(run, spec, held | given, node)
     known = result_of(owner, name)
     return made(run, known if known is not None else Pure(), given, node)
@@ -351,5 +352,3 @@ def _chain(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -
     """itertools.chain.from_iterable"""
     inner = run.iterate(frame, join(args.all), node)
     return run.make(Stream, (node, "chain"), run.iterate(frame, inner, node))
-
-

@@ -37,7 +37,7 @@ SCALARS: frozenset[type] = frozenset(
 LIBRARY_VALUES: frozenset[type] = frozenset(
     {
         datetime, date, time, timedelta, timezone, zoneinfo.ZoneInfo, AwareDatetime, range, slice,
-        decimal.Decimal, fractions.Fraction, uuid.UUID, re.Pattern, re.Match, struct.Struct, string.Template,
+        decimal.Decimal, fractions.Fraction, uuid.UUID, re.Pattern, re.Match, struct.Struct,
         ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network,
         ipaddress.IPv4Interface, ipaddress.IPv6Interface,
         pathlib.PurePath, pathlib.PurePosixPath, pathlib.PureWindowsPath,
@@ -91,6 +91,7 @@ _PURE: dict[type, str] = {
     io.StringIO: "getvalue tell",
     io.BytesIO: "getvalue tell getbuffer",
     types.SimpleNamespace: "",
+    string.Template: "substitute safe_substitute",
     types.MappingProxyType: "copy get items keys values",
     Stream: "__iter__",
     types.GeneratorType: "__iter__",
@@ -150,6 +151,8 @@ _RESULTS: dict[type, dict[type, str]] = {
     struct.Struct: {bytes: "pack", int: "size", tuple: "unpack unpack_from"},
     string.Template: {str: "substitute safe_substitute template"},
     dict: {DictKeys: "keys", DictValues: "values"},
+    io.StringIO: {str: "getvalue read readline", int: "tell"},
+    io.BytesIO: {bytes: "getvalue read readline", int: "tell"},
     set: {bool: "isdisjoint issubset issuperset"},
     frozenset: {bool: "isdisjoint issubset issuperset"},
     list: {int: "index count"},
@@ -220,8 +223,11 @@ def is_definitely_pure(owner: type, name: str) -> bool:
         return name in ANY_PURE or name in _DUNDERS
     if name.startswith("__") and name.endswith("__"):
         return name in _DUNDERS
-    if any(base in ATOM_TYPES for base in owner.__mro__[:-1]):
-        return True
+    for base in owner.__mro__[:-1]:
+        if name in vars(base) and base in ATOM_TYPES:
+            return True
+        if name in vars(base):
+            break  # a class derived from an immutable one, such as pathlib.Path, may do anything
     return any(name in PURE.get(base, ()) for base in owner.__mro__)
 
 

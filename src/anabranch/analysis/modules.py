@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import linecache
 import sys
@@ -28,15 +29,6 @@ def is_library_file(file: str) -> bool:
         return True
     resolved = str(Path(file).resolve()) if not file.startswith("<") else file
     return resolved.startswith((*_LIBRARIES, _PACKAGE)) or "site-packages" in resolved
-
-
-@cache
-def is_standard_library_file(file: str) -> bool:
-    if file.startswith("<frozen "):
-        return True
-    resolved = str(Path(file).resolve()) if not file.startswith("<") else file
-    standard = [str(Path(sysconfig.get_paths()[key]).resolve()) for key in ("stdlib", "platstdlib")]
-    return resolved.startswith(tuple(standard)) and "site-packages" not in resolved
 
 
 def is_library_module(module: ModuleType) -> bool:
@@ -177,12 +169,39 @@ def neighbours(namespace: Namespace) -> list[Namespace]:
 
 
 def _are_linked(one: Namespace, other: Namespace) -> bool:
-    """Whether one's text has the other's name in it: more than its imports, never less."""
-    return _mentions(one, other) or _mentions(other, one)
+    return _reaches(one, other) or _reaches(other, one)
 
 
-def _mentions(one: Namespace, other: Namespace) -> bool:
+def _reaches(one: Namespace, other: Namespace) -> bool:
+    """Whether one imports the other, names it as a text, or has got something that was defined in it."""
     if other.module is None:
         return False
-    name = other.module.__name__.rpartition(".")[2]
-    return any(name in text.text for text in one.texts)
+    name = other.module.__name__
+    if any(value is other.module or getattr(value, "__module__", None) == name for value in list(one.names.values())):
+        return True
+    last = name.rpartition(".")[2]
+    return any(last in text.text and name in _mentioned_modules(text, one.names) for text in one.texts)
+
+
+_mentioned: dict[SourceText, set[str]] = {}
+
+
+def _mentioned_modules(text: SourceText, names: dict[str, Any]) -> set[str]:
+    """The modules that a text imports anywhere, or whose names stand in it as strings."""
+    if text not in _mentioned:
+        package = str(names.get("__package__") or "").split(".")
+        found: set[str] = set()
+        for node in ast.walk(text.tree):
+            match node:
+                case ast.Import(names=aliases):
+                    found |= {alias.name for alias in aliases}
+                case ast.ImportFrom(module=module, level=level, names=aliases):
+                    parents = package[: len(package) - level + 1] if level else []
+                    base = ".".join([*parents, *([module] if module else [])])
+                    found |= {base, *(f"{base}.{alias.name}" for alias in aliases)}
+                case ast.Constant(value=str(string)) if string != "__main__":
+                    found.add(string)  # importlib.import_module("…"), sys.modules["…"]
+                case _:
+                    pass
+        _mentioned[text] = found
+    return _mentioned[text]

@@ -8,6 +8,7 @@ import builtins
 from anabranch.analysis import constancy
 from anabranch.analysis.modules import namespace_of
 from anabranch.analysis.origins import GlobalName, Variable
+from anabranch.analysis.patching import patched_module
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.scopes import scope_of
 from anabranch.analysis.values import NOTHING, Const, FunctionNode, Place, Site, Value, join, one
@@ -65,6 +66,9 @@ def _load_global(run: Run, frame: Frame, name: str, node: ast.AST) -> Value:
     if name in _OF_THE_LOADER:
         return run.unknown(frame, node, f"reads `{name}`, which depends on how the module was loaded")
     if name not in frame.home.namespace:
+        patch = patched_module(builtins, name, frame.home.namespace)
+        if patch is not None:
+            run.share(frame, node, f"uses `{name}`, which {patch}")
         return one(run.lift(getattr(builtins, name), None))
     origin = GlobalName(namespace_of(frame.home.namespace), name)
     problem = constancy.why_rebound(origin)

@@ -53,6 +53,7 @@ class InstanceAttribute:
 
     cls: type
     name: str
+    is_frozen: bool = False  # as far as ordinary assignments go
 
     def __str__(self) -> str:
         return f"the attribute `{self.name}` of a `{self.cls.__name__}` that all calls share"

@@ -6,8 +6,9 @@ import ast
 import enum
 import types
 
+from anabranch.analysis.instances import written_special_method
 from anabranch.analysis.lifting import is_user_class
-from anabranch.analysis.modules import is_library_function
+from anabranch.analysis.modules import is_library_function, world
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import ITERATORS, mind_the_order
 from anabranch.analysis.values import (
@@ -29,13 +30,12 @@ from anabranch.analysis.values import (
     one,
 )
 from anabranch.analysis.words import words
+from anabranch.errors import Location
 
 # Called when an instance is made or a class is defined, not when an instance is used.
 _CONSTRUCTION = words("__init__ __new__ __post_init__ __init_subclass__ __set_name__ __class_getitem__")
 _GENERATED_NAMES = frozenset(
-    f"__{name}__" for name in words(
-        """init repr eq lt le gt ge hash setattr delattr getstate setstate replace"""
-    )
+    f"__{name}__" for name in words("""init repr eq lt le gt ge hash setattr delattr getstate setstate replace""")
 )
 
 
@@ -49,6 +49,7 @@ def is_definitely_generated(base: type, name: str, function: types.FunctionType)
 
 
 _special: dict[type, dict[str, types.FunctionType]] = {}
+_written: dict[tuple[type, int], tuple[str, Location] | None] = {}
 _odd: dict[type, str | None] = {}
 _PLAIN_MEMBERS = (
     types.FunctionType,
@@ -160,6 +161,12 @@ def _refuse_odd_methods(run: Run, frame: Frame, cls: type, node: ast.AST) -> Non
     odd = odd_special_method(cls)
     if odd is not None:
         run.share(frame, node, f"uses a `{cls.__name__}`, whose `{odd}` is not a plain method")
+    if (cls, world()) not in _written:
+        _written[cls, world()] = written_special_method(cls)
+    written = _written[cls, world()]
+    if written is not None:
+        name, where = written
+        run.share(frame, node, f"uses a `{cls.__name__}`, whose `{name}` is assigned by a function ({where})")
 
 
 def special(run: Run, frame: Frame, thing: Thing, name: str, args: Args, node: ast.AST) -> Value | None:

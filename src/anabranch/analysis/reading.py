@@ -23,7 +23,7 @@ from anabranch.analysis.words import words
 
 _READING_METHODS = words(
     """get items keys values index count copy union intersection difference symmetric_difference issubset
-    issuperset isdisjoint most_common elements total tolist mean sum min max std"""
+    issuperset isdisjoint most_common elements total tolist mean sum min max std substitute safe_substitute"""
 )
 _SCALAR_METHODS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "total"})
 _FRESH_METHODS = words(
@@ -31,11 +31,16 @@ _FRESH_METHODS = words(
     symmetric_difference  most_common read_text"""
 )
 _TEXT_METHODS = words("translate startswith endswith format_map")
+_NEW_FROM_ARRAYS = words(
+    "all any argmax argmin argsort astype copy cumsum dot item max mean min prod std sum tolist var"
+)
+_TAKING_ELEMENTS = words("accumulate chain combinations islice nlargest nsmallest pairwise permutations zip_longest")
 _HARMLESS_ATTRIBUTES = frozenset({"shape", "size", "dtype", "ndim", "maxlen"})
 _READING_BUILTINS: tuple[Any, ...] = (
     len, sorted, min, max, sum, any, all, list, tuple, set, frozenset, dict, enumerate, zip, range, str, repr, print,
     isinstance, reversed, bool, map, filter, type, round, abs, format, int, float,
 )  # fmt: skip
+_MAKING_NEW = ("builtins", "collections", "array", "string")
 _NOT_FRESH: tuple[Any, ...] = (vars, globals, locals, getattr, next, iter, max, min, sum, __import__)
 
 
@@ -68,7 +73,7 @@ class Reader:
         parent = self.text.parents.get(node)
         match parent:
             case ast.Subscript(value=value, ctx=ctx) if value is node:
-                if not isinstance(ctx, ast.Load):
+                if not isinstance(ctx, ast.Load) or self.shape.grows:
                     return Kind.CHANGES
                 is_view = self.shape.is_array and not _is_definitely_no_slice(parent.slice)
                 return self.kind(parent) if is_view else self._part(parent)
@@ -77,11 +82,16 @@ class Reader:
             case ast.Call(args=arguments) if node in arguments:
                 return self._argument(parent)
             case ast.keyword(arg=str()):
-                call = self.text.parents.get(parent)
-                return self._argument(call) if isinstance(call, ast.Call) else Kind.ESCAPES
+                return Kind.ESCAPES
             case ast.For(iter=iterable) | ast.comprehension(iter=iterable) if iterable is node:
                 return self._if_parts_immutable()
-            case ast.Starred() | ast.keyword() | ast.BinOp() | ast.Match():
+            case ast.BinOp() if self.shape.is_array:
+                return Kind.READS  # computing with arrays makes new ones
+            case ast.Match(cases=cases):
+                patterns = [node for case in cases for node in ast.walk(case.pattern)]
+                names_it = any(isinstance(pattern, ast.MatchAs) and pattern.name for pattern in patterns)
+                return Kind.ESCAPES if names_it else self._if_parts_immutable()
+            case ast.Starred() | ast.keyword() | ast.BinOp():
                 return self._if_parts_immutable()
             case ast.AugAssign(value=value) if value is node:
                 return self._if_parts_immutable()
@@ -112,8 +122,12 @@ class Reader:
         inner = replace(self, followed=self.followed | {(owner, target.id)})
         result = Kind.READS
         for use in uses_of(self.text).variables[owner, target.id]:
-            if isinstance(use.node, ast.Name) and isinstance(use.node.ctx, ast.Load):
+            if not isinstance(use.node, ast.Name):
+                return Kind.ESCAPES
+            if isinstance(use.node.ctx, ast.Load):
                 result = _worst(result, inner.kind(use.node))
+            elif isinstance(self.text.parents.get(use.node), ast.AugAssign):
+                result = _worst(result, Kind.CHANGES)
         return result
 
     def _if_parts_immutable(self) -> Kind:
@@ -129,6 +143,8 @@ class Reader:
         if name in ANY_CHANGING:
             return Kind.CHANGES
         if name in _SCALAR_METHODS:
+            return Kind.READS
+        if self.shape.is_array and name in _NEW_FROM_ARRAYS:
             return Kind.READS
         if name == "get":
             return self._part(call)
@@ -157,7 +173,10 @@ class Reader:
         spec = purity.spec_of(callee)
         if spec is None or spec.changes is not None or any(k.arg == "out" for k in call.keywords):
             return Kind.ESCAPES
-        return self.kind(call) if spec.may_return else self._if_parts_immutable()
+        if spec.may_return:
+            return self.kind(call)
+        only_elements = not spec.holds or getattr(callee, "__name__", "") in _TAKING_ELEMENTS
+        return self._if_parts_immutable() if only_elements else Kind.ESCAPES
 
     def _is_shadowed(self, function: ast.expr) -> bool:
         """Whether the called name is a variable of a function, so that the global says nothing of it."""
@@ -237,11 +256,14 @@ def _is_fresh_part(node: ast.AST | None, names: dict[str, Any]) -> bool:
 def _makes_something_fresh(callee: Any, call: ast.Call, names: dict[str, Any], are_parts_immutable: bool) -> bool:
     if callee is None or any(callee is one for one in _NOT_FRESH):
         return False
-    if callee is sorted or (isinstance(callee, type) and callee.__module__ in ("builtins", "collections", "array")):
+    if callee is sorted or (isinstance(callee, type) and callee.__module__ in _MAKING_NEW):
         return are_parts_immutable
     spec = purity.spec_of(callee)
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if spec is not None and not spec.may_return:
+        return are_parts_immutable or not spec.holds
     if spec is not None:
-        return not spec.may_return and (are_parts_immutable or not spec.holds)
+        return all(_holds_nothing_of_others(argument, names) for argument in given)
     if callee is copy.deepcopy or (callee is copy.copy and are_parts_immutable):
         return True
     if not isinstance(callee, FunctionType | BuiltinFunctionType):
@@ -249,7 +271,6 @@ def _makes_something_fresh(callee: Any, call: ast.Call, names: dict[str, Any], a
     module = sys.modules.get(callee.__module__ or "")
     if module is not None and is_library_module(module):
         # What a library function makes is its caller's, unless it is what it was given.
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
         return all(_holds_nothing_of_others(argument, names) for argument in given)
     return are_parts_immutable and isinstance(callee, FunctionType) and _returns_something_fresh(callee)
 

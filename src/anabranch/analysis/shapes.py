@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import collections
+import enum
+import string
 from dataclasses import dataclass
-from types import FunctionType, MappingProxyType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType
 from typing import Any
 
 from anabranch.analysis.lifting import is_array
 from anabranch.analysis.methods import ATOM_TYPES
 
 _DEEPEST = 9
+_UNCHANGING = (type, enum.Enum, FunctionType, BuiltinFunctionType, MethodDescriptorType)
 
 
 @dataclass(frozen=True)
@@ -19,19 +22,29 @@ class Shape:
 
     depth: int
     is_array: bool = False
+    grows: bool = False  # a defaultdict, in which even looking up makes an entry
 
 
-UNKNOWN_SHAPE = Shape(_DEEPEST, True)
+UNKNOWN_SHAPE = Shape(_DEEPEST, is_array=True, grows=True)
 
 
 def shape_of(held: Any) -> Shape:
-    return Shape(_mutable_depth(held, _DEEPEST), is_array(held))
+    return Shape(_mutable_depth(held, _DEEPEST), is_array(held), _grows(held, _DEEPEST))
+
+
+def _grows(held: Any, limit: int) -> bool:
+    if isinstance(held, collections.defaultdict):
+        return True
+    if limit == 0 or not isinstance(held, dict | list | tuple):
+        return False
+    parts = held.values() if isinstance(held, dict) else held
+    return any(_grows(part, limit - 1) for part in parts if isinstance(part, dict | list | tuple))
 
 
 def _mutable_depth(held: Any, limit: int) -> int:
     """How deep an object can be changed: 0 for a number, 1 for a list of numbers, 2 for a list of such lists."""
     kind = type(held)
-    if kind in ATOM_TYPES or isinstance(held, type | FunctionType) or limit == 0:
+    if kind in ATOM_TYPES or isinstance(held, _UNCHANGING) or limit == 0:
         return 0 if limit else 1
     if isinstance(held, dict | MappingProxyType):
         parts: dict[int, Any] = {id(part): part for pair in held.items() for part in pair}
@@ -40,7 +53,7 @@ def _mutable_depth(held: Any, limit: int) -> int:
     elif is_array(held):
         return max(int(held.ndim), 1) if held.dtype.kind in "biufcSU" else _DEEPEST
     else:
-        return 1 if kind is bytearray else _DEEPEST  # an object whose inside is not known
+        return 1 if kind in (bytearray, string.Template) else _DEEPEST  # an object whose inside is not known
     deepest = max((_mutable_depth(part, limit - 1) for part in parts.values()), default=0)
     if isinstance(held, tuple | frozenset):
         return deepest + 1 if deepest else 0

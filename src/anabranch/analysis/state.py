@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import collections
 import enum
 import re
 import types
@@ -12,7 +11,7 @@ from typing import Any
 
 from anabranch.analysis import constancy
 from anabranch.analysis.counts import ANY
-from anabranch.analysis.lifting import CONTAINERS, is_array, is_user_class, members
+from anabranch.analysis.lifting import CONTAINERS, READABLE, is_array, is_user_class, members
 from anabranch.analysis.methods import STEADY_HASHES, DictItems, DictKeys, DictValues
 from anabranch.analysis.origins import (
     ClassAttribute,
@@ -48,6 +47,7 @@ from anabranch.analysis.values import (
 )
 
 ITERATORS: tuple[type, ...] = (Stream, types.GeneratorType)
+_NOT_HELD = ("default_factory", "<returned>")  # kept with the object, but not among its elements
 _DECLARE = '@ab.declare(state="stateless", because="…") says that it is safe'
 
 
@@ -125,7 +125,7 @@ def _read_const(run: Run, frame: Frame, const: Const, node: ast.AST) -> None:
         return
     if hasattr(type(held), "__next__"):
         change(run, frame, one(const), node, None)
-    elif type(held) in CONTAINERS or is_array(held):
+    elif type(held) in READABLE or is_array(held):
         problem = constancy.why_changing(const.origin, held)
         if problem is not None:
             run.share(
@@ -167,9 +167,7 @@ def iterate(run: Run, frame: Frame, value: Value, node: ast.AST) -> Value:
 
 def drain(run: Run, frame: Frame, value: Value, node: ast.AST) -> Value:
     """All elements are passed on: as iterating, but what is made for this alone keeps its known number of elements."""
-    made = frozenset(
-        t for t in value if isinstance(t, Obj) and t.type in ITERATORS and t.site.place is Place.FRESH
-    )
+    made = frozenset(t for t in value if isinstance(t, Obj) and t.type in ITERATORS and t.site.place is Place.FRESH)
     return join(run.heap.held(t.site) for t in made if isinstance(t, Obj)) | iterate(run, frame, value - made, node)
 
 
@@ -271,7 +269,7 @@ def mind_the_order(run: Run, frame: Frame, thing: Obj | Const, node: ast.AST) ->
     else:
         is_own, elements = False, members(thing)
     # A set that is saved and restored may come back in another order even if its elements hash the same.
-    if is_own or not all(_has_definitely_a_steady_hash(element) for element in elements):
+    if is_own or not all(has_definitely_a_steady_hash(element) for element in elements):
         run.share(
             frame,
             node,
@@ -280,12 +278,12 @@ def mind_the_order(run: Run, frame: Frame, thing: Obj | Const, node: ast.AST) ->
         )
 
 
-def _has_definitely_a_steady_hash(thing: Thing) -> bool:
+def has_definitely_a_steady_hash(thing: Thing) -> bool:
     match thing:
         case Atom(type=kind):
             return kind in STEADY_HASHES
         case Tup(type=kind, items=items):
-            return not is_user_class(kind) and all(_has_definitely_a_steady_hash(part) for i in items for part in i)
+            return not is_user_class(kind) and all(has_definitely_a_steady_hash(part) for i in items for part in i)
         case _:
             return False
 
@@ -308,7 +306,8 @@ def held_by(run: Run, thing: Thing) -> Value:
         case Tup(items=items):
             return join(items)
         case Obj(site=site):
-            return run.heap.held(site) | join(run.heap.attributes(site).values())
+            named = [v for name, v in run.heap.attributes(site).items() if name not in _NOT_HELD]
+            return run.heap.held(site) | join(named)
         case Const():
             return members(thing) if type(thing.object) in CONTAINERS else NOTHING
         case Atom(type=kind):
@@ -320,4 +319,3 @@ def held_by(run: Run, thing: Thing) -> Value:
 
 
 VIEWS = (DictKeys, DictValues, DictItems)
-MAPPINGS = (dict, collections.Counter, collections.OrderedDict, collections.defaultdict)

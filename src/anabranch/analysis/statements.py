@@ -184,6 +184,7 @@ def _continue(run: Run, frame: Frame, node: ast.Continue) -> None:
 def _try(run: Run, frame: Frame, node: ast.Try | ast.TryStar) -> None:
     # An error may come after any assignment, so handlers see all values a variable had in between.
     seen = dict(frame.variables or {})
+    left = [(loop, len(loop.broken), len(loop.continued)) for loop in frame.loops]
     frame.handlers.append(seen)
     run.execute(frame, node.body)
     after_body = frame.variables
@@ -202,6 +203,9 @@ def _try(run: Run, frame: Frame, node: ast.Try | ast.TryStar) -> None:
         ends.append(frame.variables)
     frame.handlers.pop()
     if node.finalbody:
+        for loop, broken, continued in left:
+            loop.broken[broken:] = _through(run, frame, node.finalbody, loop.broken[broken:])
+            loop.continued[continued:] = _through(run, frame, node.finalbody, loop.continued[continued:])
         # Also reached by errors and by `return`; what it assigns there matters for nothing that follows.
         reached = merged([*ends, seen])
         frame.variables = dict(reached) if reached is not None else {}
@@ -212,6 +216,17 @@ def _try(run: Run, frame: Frame, node: ast.Try | ast.TryStar) -> None:
             frame.variables = None
         return
     frame.variables = merged(ends)
+
+
+def _through(run: Run, frame: Frame, final: list[ast.stmt], ends: list[dict[str, Value]]) -> list[dict[str, Value]]:
+    """What `break` and `continue` carry along runs through `finally` first."""
+    after = []
+    for variables in ends:
+        frame.variables = dict(variables)
+        run.execute(frame, final)
+        if frame.variables is not None:
+            after.append(frame.variables)
+    return after
 
 
 def _with(run: Run, frame: Frame, node: ast.With) -> None:

@@ -7,7 +7,7 @@ import collections
 import enum
 import types
 
-from anabranch.analysis.lifting import CONTAINERS, is_array, is_named_tuple_class, members
+from anabranch.analysis.lifting import CONTAINERS, is_array, members
 from anabranch.analysis.protocols import special, touch
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import held_by, shown
@@ -140,7 +140,3 @@ def delete(run: Run, frame: Frame, value: Value, index: Value, node: ast.Subscri
     for thing in value:
         if special(run, frame, thing, "__delitem__", Args((index,)), node) is None:
             run.change(frame, one(thing), node, shown(node.value))
-
-
-def fields_of(cls: type) -> tuple[str, ...]:
-    return tuple(getattr(cls, "_fields", ())) if is_named_tuple_class(cls) else ()

@@ -153,5 +153,3 @@ def _may_be(thing: object, kinds: list[type]) -> bool:
             return not known or any(issubclass(kind, other) or issubclass(other, kind) for other in kinds)
         case _:
             return True
-
-

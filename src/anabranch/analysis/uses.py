@@ -125,7 +125,7 @@ class _Walker:
                 self.uses.dynamic.append(self.use(node))
             case _:
                 pass
-        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        if isinstance(node, ast.Attribute) and node.attr in ("__dict__", "__setattr__", "__delattr__"):
             self.uses.dynamic.append(self.use(node))
         for child in ast.iter_child_nodes(node):
             self.visit(child)

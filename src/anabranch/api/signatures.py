@@ -174,6 +174,12 @@ def check_arity(what: str, fn: Any, count: int, taken: str, where: Caller) -> in
             location=where.location,
             hint="pass the function itself, without calling it",
         )
+    if inspect.iscoroutinefunction(unwrapped(fn)) or inspect.isasyncgenfunction(unwrapped(fn)):
+        raise BuildError(
+            f"{what} is asynchronous, but operators are called one tuple after the other",
+            location=where.location,
+            hint="use a plain function",
+        )
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # some builtins have none: their first call will tell

@@ -72,6 +72,4 @@ def _checked(parameters: object, app: App[...], generate: Callable[..., Any]) ->
                 hint=f"its parameters: {', '.join(app.signature.parameters) or 'none'}",
             )
     types = {parameter.name: parameter for parameter in parameters_of(app)}
-    return {
-        name: types[name].convert(value) if isinstance(value, str) else value for name, value in parameters.items()
-    }
+    return {name: types[name].convert(value) if isinstance(value, str) else value for name, value in parameters.items()}

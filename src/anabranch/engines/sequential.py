@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from anabranch.engines.base import Metrics, OperatorMetrics, Result
 from anabranch.engines.drawing import Failed, draw
@@ -46,6 +46,9 @@ def run(graph: Graph, metrics: Metrics | None = None) -> Result:
     return execution.result()
 
 
+_NO_MORE: Final = object()
+
+
 @dataclass(eq=False)
 class _Node:
     """An operator in this run."""
@@ -75,7 +78,7 @@ class _Frame:
                 self.emissions = iter(self.step())
             except StopIteration as problem:  # the user's: for us it would mean that there are no more emissions
                 raise RuntimeError("StopIteration") from problem
-        return next(self.emissions)
+        return next(self.emissions, _NO_MORE)
 
 
 @dataclass(eq=False)
@@ -126,13 +129,14 @@ class _Execution:
         for operator in self.graph.sources:
             cast(SourceDefinition, operator.definition).check(operator)
         sinks = [node.meaning for node in self.nodes.values() if isinstance(node.meaning, SinkMeaning)]
-        _open(sinks)
-        try:
-            with shielded() as shield:
+        with shielded() as shield:
+            _open(sinks, shield)
+            try:
                 self._draw_all(shield)
-        finally:
-            self.metrics.stop()
-            _close(sinks)
+            finally:
+                self.metrics.stop()
+                with shield:
+                    _close(sinks)
 
     def _draw_all(self, shield: Shield) -> None:
         for operator, item in draw(self.graph.sources):
@@ -172,15 +176,15 @@ class _Execution:
             frame = stack[-1]
             try:
                 emission = frame.next()
+                if emission is _NO_MORE:
+                    stack.pop()
+                    continue
                 if callable(emission):
                     stack.append(_Frame(frame.node, emission, frame.item, frame.during))
                     continue
                 port, item = emission
                 if item is not PUNCTUATION and item is not FINAL:
                     item = frame.node.normalize[port](item)
-            except StopIteration:
-                stack.pop()
-                continue
             except Exception as problem:
                 stack.pop()
                 port, item = self._failed(frame, problem)
@@ -314,26 +318,27 @@ def _dead_letter(operator: Operator, error: RunError, problem: Exception, item: 
     return make(operator.id, where, in_words(problem), repr(item))  # type: ignore[call-arg]  # DeadLetter
 
 
-def _open(sinks: list[SinkMeaning]) -> None:
+def _open(sinks: list[SinkMeaning], shield: Shield) -> None:
     """Open all sinks, or none: what stood at a path before stays there if a run never begins."""
-    opened: list[SinkMeaning] = []
+    begun: list[SinkMeaning] = []
     try:
-        for sink in sinks:
-            sink.open()
-            opened.append(sink)
+        with shield:
+            for sink in sinks:
+                begun.append(sink)
+                sink.open()
     except BaseException:
-        for sink in opened:
+        for sink in begun:
             sink.discard()
         raise
 
 
 def _close(sinks: list[SinkMeaning]) -> None:
     """Close every sink, whatever happens; the first problem is the one reported."""
-    problems = []
+    problems: list[BaseException] = []
     for sink in sinks:
         try:
             sink.close()
-        except RunError as problem:
+        except BaseException as problem:
             problems.append(problem)
     if problems:
         raise problems[0]

@@ -216,8 +216,10 @@ class _TimeWindows(_Windows):
 
     def _close_window(self, end: int, window: _Contents) -> Iterator[Step]:
         like = window.sample[self.axis.position]
-        edges = {"start": self.axis.start_of(end, like), "end": self.axis.end_of(end, like)}
-        yield from self.close(window, edges)
+        # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
+        asked = [column.edge for _, column in self.definition.columns if isinstance(column, WindowEdge)]
+        edge_of = {"start": self.axis.start_of, "end": self.axis.end_of}
+        yield from self.close(window, {edge: edge_of[edge](end, like) for edge in asked})
 
     def _late(self, item: Any) -> Iterator[Emission]:
         if self.late_port is None:

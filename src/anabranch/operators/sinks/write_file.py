@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +35,7 @@ class WriteFile(SinkDefinition):
 
     @property
     def target(self) -> str:
-        return str(Path(self.path).absolute())
+        return os.path.realpath(self.path)
 
     def check_schema(self, schema: Schema) -> None:
         file_format(self.format).check_schema(schema)

@@ -1,0 +1,114 @@
+"""Whether the program exchanges parts of functions, classes or library modules while tuples flow."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
+from typing import Any
+
+from anabranch.analysis.constant_uses import Problem, is_store, location_of
+from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
+from anabranch.analysis.reading import resolve
+from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.uses import Use, uses_of
+
+# Through these a function becomes another one.
+_PARTS_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "cell_contents", "__wrapped__")
+_WAYS_TO_MODULES = frozenset({"modules", "import_module", "__import__"})
+
+
+@dataclass
+class _Patches:
+    """`None` stands for an object that is not known."""
+
+    functions: list[tuple[Any, Use]] = field(default_factory=list)
+    modules: dict[str, list[tuple[Any, Use]]] = field(default_factory=dict)  # by attribute, "*" for any
+
+
+_patches: dict[tuple[int, int], tuple[Namespace, _Patches]] = {}
+
+
+def _patches_around(namespace: Namespace) -> _Patches:
+    key = (id(namespace), world())
+    if key not in _patches:
+        found = _Patches()
+        for other in neighbours(namespace):
+            for text in other.texts:
+                uses = uses_of(text)
+                for name, attribute_uses in uses.attributes.items():
+                    for use in attribute_uses:
+                        if use.is_deferred:
+                            _collect(found, name, use, other)
+                for use in uses.dynamic:
+                    if use.is_deferred:
+                        _collect_dynamic(found, use, other)
+        _patches[key] = (namespace, found)
+    return _patches[key][1]
+
+
+def _collect(found: _Patches, name: str, use: Use, where: Namespace) -> None:
+    assert isinstance(use.node, ast.Attribute)
+    is_taken_apart = isinstance(use.text.parents.get(use.node), ast.Subscript)  # f.__kwdefaults__["x"] = 1
+    if name in _PARTS_OF_FUNCTIONS and (is_store(use.node) or is_taken_apart):
+        found.functions.append((_resolved(use.node.value, use, where), use))
+    if is_store(use.node) and _may_be_library_module(use.node.value, use, where):
+        found.modules.setdefault(name, []).append((_resolved(use.node.value, use, where), use))
+
+
+def _collect_dynamic(found: _Patches, use: Use, where: Namespace) -> None:
+    match use.node:
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, name, *_]):
+            if _may_be_library_module(target, use, where):
+                key = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else "*"
+                found.modules.setdefault(key, []).append((_resolved(target, use, where), use))
+        case ast.Call(func=ast.Name(id="vars"), args=[target]) | ast.Attribute(value=target):
+            if _may_be_library_module(target, use, where):
+                found.modules.setdefault("*", []).append((_resolved(target, use, where), use))
+        case _:
+            pass
+
+
+def _resolved(node: ast.AST, use: Use, where: Namespace) -> Any:
+    base = node
+    while isinstance(base, ast.Attribute):
+        base = base.value
+    around = [scope_of(n) for n in use.text.enclosing(node) if isinstance(n, FUNCTIONS)]
+    if isinstance(base, ast.Name) and any(base.id in scope.own for scope in around):
+        return None
+    return resolve(node, where.names)
+
+
+def _may_be_library_module(node: ast.AST, use: Use, where: Namespace) -> bool:
+    words = {n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", "") for n in ast.walk(node)}
+    if words & _WAYS_TO_MODULES or _is_imported(node, use):
+        return True
+    return isinstance(_resolved(node, use, where), ModuleType)
+
+
+def _is_imported(node: ast.AST, use: Use) -> bool:
+    """Whether a variable of a function gets its value from an import inside the function."""
+    if not isinstance(node, ast.Name):
+        return False
+    for around in use.text.enclosing(node):
+        if isinstance(around, FUNCTIONS) and node.id in scope_of(around).own:
+            stores = uses_of(use.text).variables[around, node.id]
+            return any(isinstance(store.node, ast.Import | ast.ImportFrom) for store in stores)
+    return False
+
+
+def patched_function(function: FunctionType) -> Problem | None:
+    """Why a function may come to do something else during a run."""
+    for target, use in _patches_around(namespace_of(function.__globals__)).functions:
+        if target is None or target is function:
+            return Problem("is changed by another function", location_of(use))
+    return None
+
+
+def patched_module(module: ModuleType, name: str, names: dict[str, Any]) -> Problem | None:
+    """Why an attribute of a library's module may be exchanged by the program whose globals are `names`."""
+    patches = _patches_around(namespace_of(names)).modules
+    for target, use in [*patches.get(name, ()), *patches.get("*", ())] if patches else ():
+        if target is None or target is module:
+            return Problem("is exchanged by a function", location_of(use))
+    return None
