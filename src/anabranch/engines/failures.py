@@ -26,12 +26,9 @@ _CALLS_USER_CODE = ("for_each", "generate", "beacon")  # the sources and sinks t
 
 def operator_error(operator: Operator, cause: Exception, item: Any, during: str) -> RunError:
     """The error for a failure in `operator` while it worked on `item`."""
-    if (
-        isinstance(cause, RunError)
-        and operator.kind not in _CALLS_USER_CODE
-        and (operator.is_source or operator.is_sink)
-    ):
-        return cause  # ours, and already said as it should be; in user code it comes from a run inside the run
+    calls_user_code = operator.kind in _CALLS_USER_CODE or not (operator.is_source or operator.is_sink)
+    if isinstance(cause, RunError) and (not calls_user_code or cause.location == operator.location):
+        return cause  # already said as it should be; from user code it would come from a run inside the run
     raised_at = user_line(cause.__traceback__)
     if raised_at is None and cause.__cause__ is not None:  # a StopIteration, which Python itself replaces
         raised_at = user_line(cause.__cause__.__traceback__)
