@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
+from anabranch.run import ENGINES
 from examples.data.linear_road import write_linear_road
 from examples.linear_road import linear_road
 
@@ -112,10 +113,11 @@ def few(reports: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_whole_output_is_the_answer_in_order(reports: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_whole_output_is_the_answer_in_order(engine: str, reports: Path, tmp_path: Path) -> None:
     out = tmp_path / "answers.csv"
 
-    ab.run(linear_road(reports=str(reports), out=str(out)))
+    ab.run(linear_road(reports=str(reports), out=str(out)), engine=engine)
 
     expected = answer(read(reports))
     assert sum(line.startswith("accident") for line in expected) > 20, "the data hold too few accidents"

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import anabranch as ab
+from anabranch.run import ENGINES
 from examples.data.lois import write_lois
 from examples.lois import lois
 
@@ -113,16 +114,18 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(samples: Path, folder: Path, **parameters: Any) -> tuple[pd.DataFrame, pd.DataFrame, ab.Result]:
+def run(
+    samples: Path, folder: Path, engine: str = ENGINES[0], **parameters: Any
+) -> tuple[pd.DataFrame, pd.DataFrame, ab.Result]:
     program = lois(
         samples=str(samples), showers=str(folder / "showers.csv"), health=str(folder / "health.csv"), **parameters
     )
-    result = ab.run(program)
+    result = ab.run(program, engine=engine)
     return as_vectors(pd.read_csv(folder / "showers.csv")), pd.read_csv(folder / "health.csv"), result
 
 
-def check_everything(samples: Path, folder: Path) -> None:
-    found, judged, result = run(samples, folder)
+def check_everything(samples: Path, folder: Path, engine: str = ENGINES[0]) -> None:
+    found, judged, result = run(samples, folder, engine)
 
     expected, _ = showers(pd.read_csv(samples))
     assert len(expected) >= 4, "the data hold too few showers to be a test"
@@ -134,8 +137,9 @@ def check_everything(samples: Path, folder: Path) -> None:
     assert result.metrics.late == late
 
 
-def test_showers_and_the_health_of_antennas_are_the_answer_in_order(samples: Path, tmp_path: Path) -> None:
-    check_everything(samples, tmp_path)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_showers_and_the_health_of_antennas_are_the_answer_in_order(engine: str, samples: Path, tmp_path: Path) -> None:
+    check_everything(samples, tmp_path, engine)
 
 
 @pytest.mark.slow

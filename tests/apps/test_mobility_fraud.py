@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
+from anabranch.run import ENGINES
 from examples.data.calls import write_calls
 from examples.mobility_fraud import mobility_fraud
 
-COUNT = 20_000
+COUNT = 100_000
 TEN_MINUTES = 600.0
 
 
@@ -59,10 +60,11 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_whole_output_is_the_answer_in_order(calls: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_whole_output_is_the_answer_in_order(engine: str, calls: Path, tmp_path: Path) -> None:
     out = tmp_path / "alerts.csv"
 
-    ab.run(mobility_fraud(calls=str(calls), out=str(out)))
+    ab.run(mobility_fraud(calls=str(calls), out=str(out)), engine=engine)
 
     expected = answer(read(calls))
     assert expected.count("\n") > 10, "the data hold too little fraud to be a test"

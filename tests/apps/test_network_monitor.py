@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
+from anabranch.run import ENGINES
 from examples.data.logs import SERVERS, write_logs
 from examples.network_monitor import network_monitor
 
-COUNT = 20_000
+COUNT = 100_000
 FIVE_SECONDS = 5.0
 
 
@@ -67,10 +68,11 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_whole_output_is_the_answer_in_order(logs: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_whole_output_is_the_answer_in_order(engine: str, logs: Path, tmp_path: Path) -> None:
     out = tmp_path / "suspects.csv"
 
-    result = ab.run(network_monitor(logs=f"{logs}/*.csv", out=str(out), threshold=8))
+    result = ab.run(network_monitor(logs=f"{logs}/*.csv", out=str(out), threshold=8), engine=engine)
 
     expected, late = answer(logs, threshold=8)
     assert expected.count("\n") > 30, "the data hold too few suspects to be a test"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import anabranch as ab
+from anabranch.run import ENGINES
 from examples.data.sensor_query import write_sensor_query
 from examples.sensor_query import sensor_query
 
@@ -70,10 +71,11 @@ def program(folder: Path, out: Path, **parameters: float) -> ab.Program:
     return sensor_query(sensors=str(sensors), queries=str(queries), out=str(out), **parameters)
 
 
-def test_the_whole_output_is_the_answer_in_order(city: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_whole_output_is_the_answer_in_order(engine: str, city: Path, tmp_path: Path) -> None:
     out = tmp_path / "results.jsonl"
 
-    ab.run(program(city, out))
+    ab.run(program(city, out), engine=engine)
 
     expected = answer(read(city / "sensors.jsonl"), read(city / "queries.jsonl"))
     assert len(expected) > 10_000, "the data hold too few results to be a test"

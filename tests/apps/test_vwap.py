@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
+from anabranch.run import ENGINES
 from examples.data.vwap import write_vwap
 from examples.vwap import vwap
 
@@ -86,8 +87,8 @@ def ticks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def check_every_desk(ticks: Path, out: Path, **parameters: int | float) -> None:
-    result = ab.run(vwap(ticks=str(ticks), out=str(out), **parameters))
+def check_every_desk(ticks: Path, out: Path, engine: str = ENGINES[0], **parameters: int | float) -> None:
+    result = ab.run(vwap(ticks=str(ticks), out=str(out), **parameters), engine=engine)
 
     expected = answer(read(ticks), **parameters)
     assert sum(len(desk.lines) for desk in expected) > 50, "the data hold too few bargains to be a test"
@@ -98,8 +99,9 @@ def check_every_desk(ticks: Path, out: Path, **parameters: int | float) -> None:
     assert result.metrics.late == sum(desk.late for desk in expected)
 
 
-def test_every_desk_gets_the_answer_in_order(ticks: Path, tmp_path: Path) -> None:
-    check_every_desk(ticks, tmp_path / "bargains")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_desk_gets_the_answer_in_order(engine: str, ticks: Path, tmp_path: Path) -> None:
+    check_every_desk(ticks, tmp_path / "bargains", engine)
 
 
 @pytest.mark.slow

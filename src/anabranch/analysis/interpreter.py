@@ -26,6 +26,10 @@ _MOST_PASSES = 12
 
 
 class Interpreter(Run):
+    def __init__(self) -> None:
+        super().__init__()
+        lifting.forget_members()
+
     def evaluate(self, frame: Frame, node: ast.expr) -> Value:
         return expressions.evaluate(self, frame, node)
 

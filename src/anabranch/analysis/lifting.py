@@ -63,8 +63,23 @@ def lift(held: Any, origin: Origin | None) -> Thing:
     return Const(held, origin)
 
 
+# What containers hold, looked up once per analysis: tables may be large, and may change between analyses.
+_members: dict[tuple[Const, bool, bool], Value] = {}
+
+
+def forget_members() -> None:
+    _members.clear()
+
+
 def members(const: Const, values: bool = True, keys: bool = True) -> Value:
     """What a container holds; of a mapping the values, the keys or both."""
+    key = (const, values, keys)
+    if key not in _members:
+        _members[key] = _members_of(const, values, keys)
+    return _members[key]
+
+
+def _members_of(const: Const, values: bool, keys: bool) -> Value:
     held = const.object
     if isinstance(held, type) and issubclass(held, enum.Enum):
         return frozenset(Const(member) for member in held)
@@ -89,8 +104,16 @@ def _lifted(parts: list[Any], origin: Origin | None) -> Value:
     if kinds <= ATOM_TYPES:
         return frozenset(Atom(kind) for kind in kinds)
     things: set[Thing] = set()
+    within = inside(origin)
+    seen: set[tuple[type, ...]] = set()  # rows of a table are all alike
     for part in parts:
-        things.add(lift(part, inside(origin)))
+        if isinstance(part, tuple):
+            kinds_of_row = (type(part), *map(type, part))
+            if kinds_of_row in seen:
+                continue
+            if ATOM_TYPES.issuperset(kinds_of_row[1:]):
+                seen.add(kinds_of_row)
+        things.add(lift(part, within))
         if len(things) > _MOST_MEMBERS:
             raise GaveUp
     return frozenset(things)

@@ -38,6 +38,8 @@ def _grows(held: Any, limit: int) -> bool:
     if limit == 0 or not isinstance(held, dict | list | tuple):
         return False
     parts = held.values() if isinstance(held, dict) else held
+    if set(map(type, parts)) <= ATOM_TYPES:
+        return False
     return any(_grows(part, limit - 1) for part in parts if isinstance(part, dict | list | tuple))
 
 
@@ -47,8 +49,12 @@ def _mutable_depth(held: Any, limit: int) -> int:
     if kind in ATOM_TYPES or isinstance(held, _UNCHANGING) or limit == 0:
         return 0 if limit else 1
     if isinstance(held, dict | MappingProxyType):
+        if {*map(type, held.keys()), *map(type, held.values())} <= ATOM_TYPES:
+            return 1
         parts: dict[int, Any] = {id(part): part for pair in held.items() for part in pair}
     elif isinstance(held, list | tuple | set | frozenset | collections.deque):
+        if set(map(type, held)) <= ATOM_TYPES:
+            return 0 if isinstance(held, tuple | frozenset) else 1
         parts = {id(part): part for part in held}
     elif is_array(held):
         return max(int(held.ndim), 1) if held.dtype.kind in "biufcSU" else _DEEPEST
