@@ -40,9 +40,10 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "app.py:numbers"
 
 
-def test_the_text_is_printed_plain_where_no_terminal_is(app: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", app, "--channels", "4"]) == 0
-    out, err = capsys.readouterr()
+def test_the_text_is_printed_plain_where_no_terminal_is(app: str) -> None:
+    command = [sys.executable, "-m", "anabranch.cli", "explain", app, "--channels", "4"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    out, err = ended.stdout, ended.stderr
     assert out.startswith("numbers: 3 operators, 1 parallel region, 3 PEs\n\n  ● from_items")
     assert "R1 ×4: any tuple to any channel" in out
     assert "app.py:11" in out

@@ -6,7 +6,10 @@ This answers the question "does anything write this?" for objects that exist bef
 from __future__ import annotations
 
 import ast
+import sys
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from anabranch.analysis.scopes import COMPREHENSIONS, FUNCTIONS, scope_of
@@ -43,10 +46,22 @@ def uses_of(text: SourceText) -> Uses:
     known = _uses.get(text)
     if known is None:
         walker = _Walker(text)
-        for statement in text.tree.body:
-            walker.visit(statement)
+        with _deep_recursion():
+            for statement in text.tree.body:
+                walker.visit(statement)
         known = _uses[text] = walker.uses
     return known
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """A program of many operators may be one expression, nested as deeply as it has operators."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 50_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 @dataclass(frozen=True, eq=False)
