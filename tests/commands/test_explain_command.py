@@ -36,8 +36,8 @@ def others(svg: str = ""):
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "app.py").write_text(APP)
-    return "app.py:numbers"
+    (tmp_path / "explained_numbers.py").write_text(APP)
+    return "explained_numbers.py:numbers"
 
 
 def test_the_text_is_printed_plain_where_no_terminal_is(app: str) -> None:
@@ -46,7 +46,7 @@ def test_the_text_is_printed_plain_where_no_terminal_is(app: str) -> None:
     out, err = ended.stdout, ended.stderr
     assert out.startswith("numbers: 3 operators, 1 parallel region, 3 PEs\n\n  ● from_items")
     assert "R1 ×4: any tuple to any channel" in out
-    assert "app.py:11" in out
+    assert "explained_numbers.py:11" in out
     assert "\x1b" not in out
     assert err == ""
 
@@ -143,11 +143,11 @@ def test_required_operators_that_are_not_parallel_exit_with_1_and_the_reason(
     assert json.loads(out)["version"] == 1
     assert err.splitlines() == [
         "error: 'out' is not parallel",
-        "  an ordered sink is written in one place (app.py:11)",
+        "  an ordered sink is written in one place (explained_numbers.py:11)",
         '  │ ab.from_items(N, []).filter(lambda x: x.n > limit).named("large").collect("out")',
         "  try: ordered=False, if the order of what it writes does not matter",
         "error: 'from_items' is not parallel",
-        "  a source is read in one place unless it is partitioned (app.py:11)",
+        "  a source is read in one place unless it is partitioned (explained_numbers.py:11)",
         '  │ ab.from_items(N, []).filter(lambda x: x.n > limit).named("large").collect("out")',
         '  try: partition_by="attribute", where every file or partition has its own values of it',
     ]
@@ -173,7 +173,7 @@ def test_help_shows_the_parameters_of_the_app_and_the_options(app: str, capsys: 
         main(["explain", app, "--help"])
     assert stopped.value.code == 0
     out = capsys.readouterr().out
-    assert "usage: anabranch explain app.py:numbers [options]" in out
+    assert "usage: anabranch explain explained_numbers.py:numbers [options]" in out
     assert "Keep the large ones." in out
     assert out.index("--limit INT") < out.index("--require-parallel NAME")
 
@@ -185,7 +185,7 @@ def test_help_without_an_app_shows_an_example(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_parameter_named_like_an_option_is_refused(app: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "app.py:others"]) == 2
+    assert main(["explain", "explained_numbers.py:others"]) == 2
     assert "parameter 'svg' of app 'others' is an option of the command itself" in capsys.readouterr().err
 
 
