@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ast
-import dis
 import sys
-from types import CodeType, FunctionType
 
-from anabranch.analysis.constant_uses import Problem, bad_use, is_known, is_store, location_of
+from anabranch.analysis.constant_uses import (
+    Problem,
+    bad_use,
+    is_known,
+    is_store,
+    location_of,
+    unknown_source,
+    written_by_stray,
+)
 from anabranch.analysis.modules import Namespace, neighbours
 from anabranch.analysis.origins import GlobalName
 from anabranch.analysis.reading import Reader, resolve
@@ -18,8 +24,6 @@ from anabranch.analysis.uses import Use, uses_of
 
 def rebound_global(origin: GlobalName) -> Problem | None:
     namespace, name = origin.namespace, origin.name
-    if not is_known(namespace) and _is_stored_by_some_code(namespace, name):
-        return Problem("is assigned by a function whose source is not known")
     for text in namespace.texts:
         for use in uses_of(text).globals[name]:
             if use.is_deferred and is_store(use.node):
@@ -28,6 +32,8 @@ def rebound_global(origin: GlobalName) -> Problem | None:
             if use.is_deferred and _may_write_globals(use, name, namespace):
                 return Problem("may be assigned by other means", location_of(use))
     for other in neighbours(namespace):
+        if other.strays.may_write(name):
+            return written_by_stray(other, "may be assigned")
         for text in other.texts:
             if name in text.text:
                 for use in uses_of(text).attributes[name]:
@@ -38,7 +44,7 @@ def rebound_global(origin: GlobalName) -> Problem | None:
 
 def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
     if not is_known(origin.namespace):
-        return Problem("cannot be followed: not all of the source around it is known")
+        return unknown_source(origin.namespace)
     held = origin.namespace.names.get(origin.name)
     is_bound = False
     group = [
@@ -49,7 +55,7 @@ def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
     ]
     for namespace, name in group:
         if not is_known(namespace):
-            return Problem("cannot be followed: not all of the source around it is known")
+            return unknown_source(namespace)
         for text in namespace.texts:
             reader = Reader(text, namespace.names, shape)
             for use in uses_of(text).globals[name]:
@@ -60,6 +66,8 @@ def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
     if not is_bound:
         return Problem("is made where it cannot be followed")
     for namespace in neighbours(origin.namespace):
+        if any(namespace.strays.may_use(name) for _, name in group):
+            return written_by_stray(namespace, "may be changed")
         for text in namespace.texts:
             reader = Reader(text, namespace.names, shape)
             for owner, name in group:
@@ -69,21 +77,6 @@ def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
                         if problem:
                             return problem
     return None
-
-
-def _is_stored_by_some_code(namespace: Namespace, name: str) -> bool:
-    codes: list[CodeType] = []
-    for value in list(namespace.names.values()):
-        members = list(vars(value).values()) if isinstance(value, type) else [value]
-        codes += [m.__code__ for m in members if isinstance(m, FunctionType) and m.__globals__ is namespace.names]
-    while codes:
-        code = codes.pop()
-        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-        if name in code.co_names and any(
-            i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") and i.argval == name for i in dis.get_instructions(code)
-        ):
-            return True
-    return False
 
 
 def _may_write_globals(use: Use, name: str, namespace: Namespace) -> bool:

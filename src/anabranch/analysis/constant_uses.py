@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from pathlib import Path
 
 from anabranch.analysis.modules import Namespace
 from anabranch.analysis.reading import Kind, Reader, is_definitely_fresh
@@ -64,6 +65,32 @@ def bad_binding(use: Use, reader: Reader, aliases: list[str]) -> Problem | None:
 
 def is_known(namespace: Namespace) -> bool:
     return namespace.is_complete and all(text.is_python for text in namespace.texts)
+
+
+def unknown_source(namespace: Namespace) -> Problem:
+    """Why a namespace is not known."""
+    if namespace.strays.codes and namespace.texts:
+        return Problem(f"cannot be followed: {_is_missing(namespace)}", _location_of_stray(namespace))
+    if namespace.texts and not namespace.has_all_texts:
+        file = Path(namespace.texts[0].file).name
+        return Problem(f"cannot be followed: {file} has been edited since it was imported")
+    return Problem("cannot be followed: not all of the source around it is known")
+
+
+def written_by_stray(namespace: Namespace, what: str) -> Problem:
+    return Problem(f"{what} where it cannot be followed: {_is_missing(namespace)}", _location_of_stray(namespace))
+
+
+def _is_missing(namespace: Namespace) -> str:
+    code = namespace.strays.codes[0]
+    if code.co_filename.startswith("<"):
+        return f"the source of `{code.co_name}` is not known"
+    return f"`{code.co_name}` is not in its file as it was imported"
+
+
+def _location_of_stray(namespace: Namespace) -> Location:
+    code = namespace.strays.codes[0]
+    return Location(code.co_filename, code.co_firstlineno)
 
 
 def is_store(node: ast.AST) -> bool:

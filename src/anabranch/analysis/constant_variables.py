@@ -6,7 +6,15 @@ import ast
 import sys
 
 from anabranch.analysis.constant_globals import rebound_global
-from anabranch.analysis.constant_uses import Problem, bad_binding, bad_use, is_known, is_store, location_of
+from anabranch.analysis.constant_uses import (
+    Problem,
+    bad_binding,
+    bad_use,
+    is_known,
+    is_store,
+    location_of,
+    written_by_stray,
+)
 from anabranch.analysis.instances import Receiver, argument_of, attribute_uses, spellings
 from anabranch.analysis.modules import namespace_of, neighbours
 from anabranch.analysis.origins import Default, GlobalName, Variable
@@ -34,6 +42,9 @@ def rebound_variable(origin: Variable) -> Problem | None:
     if found is None:
         return Problem("cannot be followed: the source around it is not known")
     text, owner = found
+    namespace = namespace_of(origin.home.namespace)
+    if namespace.strays.may_use(origin.name):  # another function inside the one around it, perhaps
+        return written_by_stray(namespace, "may be changed")
     if scope_of(owner).is_generator or scope_of(owner).is_asynchronous:
         return Problem("belongs to a generator, which may still run")
     for use in uses_of(text).attributes["cell_contents"]:
@@ -98,6 +109,8 @@ def _is_definitely_given_fresh(origin: Variable, text: SourceText, owner: Functi
     made = namespace.names.get(owner.name)
     calls = 0
     for other in neighbours(namespace):
+        if other.strays.may_use(owner.name):
+            return False
         for name in [n for n, value in list(other.names.items()) if value is made]:
             for other_text in other.texts:
                 for use in uses_of(other_text).globals[name]:

@@ -13,9 +13,8 @@ _CONTEXT_WORDS = ("getcontext", "setcontext", "DefaultContext")
 def mind_the_context(run: Run, frame: Frame, node: ast.AST) -> None:
     """Computing with decimals is the same everywhere as long as nobody sets a context."""
     for namespace in neighbours(namespace_of(frame.home.namespace)):
-        for text in namespace.texts:
-            word = next((word for word in _CONTEXT_WORDS if word in text.text), None)
-            if word is not None:
+        for word in _CONTEXT_WORDS:
+            if word in namespace.strays.words or any(word in text.text for text in namespace.texts):
                 run.share(
                     frame,
                     node,

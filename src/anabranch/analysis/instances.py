@@ -56,9 +56,13 @@ def attribute_uses(cls: type, name: str) -> Iterator[tuple[Use, Namespace, Recei
     if module is None:
         return None
     namespace = namespace_of(vars(module))
-    if not namespace.is_complete:
+    if not namespace.is_complete or _is_used_by_strays(spellings(cls, name), namespace):
         return None
     return _attribute_uses(cls, name, namespace)
+
+
+def _is_used_by_strays(names: list[str], namespace: Namespace) -> bool:
+    return any(other.strays.may_use(name) for other in neighbours(namespace) for name in names)
 
 
 def _attribute_uses(cls: type, name: str, namespace: Namespace) -> Iterator[tuple[Use, Namespace, Receiver]]:
@@ -106,6 +110,8 @@ def written_special_method(cls: type) -> tuple[str, Location] | None:
         return None
     related = _related_names(cls)
     for other in neighbours(namespace_of(vars(module))):
+        for name in sorted(_SPECIAL_METHODS & other.strays.written):
+            return name, Location(other.strays.codes[0].co_filename, other.strays.codes[0].co_firstlineno)
         for text in other.texts:
             for name, uses in uses_of(text).attributes.items():
                 if name not in _SPECIAL_METHODS:
@@ -258,6 +264,9 @@ def _arguments_of_calls(
     related: set[str],
 ) -> Iterator[Receiver]:
     for other in neighbours(namespace_of(names)):
+        if other.strays.may_use(owner.name):
+            yield Receiver.UNKNOWN
+            return
         for other_text in other.texts:
             if owner.name not in other_text.text:
                 continue

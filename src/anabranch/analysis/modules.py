@@ -8,12 +8,14 @@ import linecache
 import sys
 import sysconfig
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from anabranch.analysis.source import SourceText, text_of
+from anabranch.analysis.freshness import is_plainly_edited
+from anabranch.analysis.live_code import Codes, Strays, live_codes, strays_of, with_inner, words_of
+from anabranch.analysis.source import SourceText, has_code, text_of
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 _LIBRARIES = tuple(
@@ -59,58 +61,90 @@ def is_library_class(cls: type) -> bool:
 
 @dataclass(eq=False)
 class Namespace:
-    """The globals of a module (or of executed code) with the texts that can write them."""
+    """The globals of a module (or of executed code), the texts that can write them, and what of it is loaded."""
 
     names: dict[str, Any]
     texts: list[SourceText]
-    is_complete: bool  # whether the texts are all there is
+    has_all_texts: bool
     module: ModuleType | None
+    codes: Codes
 
     @property
     def label(self) -> str:
         return self.module.__name__ if self.module else str(self.names.get("__name__", "this code"))
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the texts are all there is, and what they say is what runs."""
+        return self.has_all_texts and not self.strays.codes
 
-_namespaces: dict[int, tuple[dict[str, Any], int, Namespace]] = {}
+    @cached_property
+    def strays(self) -> Strays:
+        return strays_of(code for code in self.codes.values() if not self._has(code))
+
+    def _has(self, code: CodeType) -> bool:
+        # Statements that run at this moment, if not those of the module's file: a notebook compiles them one by one.
+        if code.co_name == "<module>" and code.co_filename != self.names.get("__file__"):
+            return True
+        return any(has_code(text, code, self.names) for text in self.texts)
+
+    @cached_property
+    def words(self) -> set[str]:
+        return words_of(with_inner(self.codes.values()))
+
+
+@dataclass(frozen=True)
+class _Known:
+    namespace: Namespace
+    spec: object  # exchanged when a module is loaded again
+    state: tuple[int, int]
+
+
+_namespaces: dict[int, _Known] = {}
 
 
 def namespace_of(names: dict[str, Any]) -> Namespace:
     known = _namespaces.get(id(names))
+    if known is not None and known.namespace.names is not names:
+        known = None
     module = sys.modules.get(str(names.get("__name__", "")))
     if module is not None and vars(module) is not names:
         module = None
+    file = getattr(module, "__file__", None) if module else None
     # A file's text is fixed; what a notebook or executed code holds may grow with its namespace.
-    size = 0 if module is not None and getattr(module, "__file__", None) else len(names) + len(linecache.cache)
-    if known is not None and known[0] is names and known[1] == size:
-        return known[2]
-    texts, is_complete = _texts(names, module)
-    namespace = Namespace(names, texts, is_complete, module)
-    _namespaces[id(names)] = (names, size, namespace)
+    state = (world(), 0 if file else len(names) + len(linecache.cache))
+    if known is not None and known.state == state:
+        return known.namespace
+    # The last look around may have been before other code was executed.
+    codes = (_world.codes if file else live_codes(only=id(names))).get(id(names), {})
+    spec = getattr(module, "__spec__", None)
+    namespace = _as_before(known.namespace, codes) if known and file and known.spec is spec else None
+    if namespace is None:
+        texts, has_all_texts = _texts(names, module, codes)
+        namespace = Namespace(names, texts, has_all_texts, module, codes)
+    _namespaces[id(names)] = _Known(namespace, spec, state)
     return namespace
 
 
-def _texts(names: dict[str, Any], module: ModuleType | None) -> tuple[list[SourceText], bool]:
+def _as_before(namespace: Namespace, codes: Codes) -> Namespace | None:
+    """The text that was read first holds for as long as it is what runs, whatever becomes of the file."""
+    before = Namespace(namespace.names, namespace.texts, namespace.has_all_texts, namespace.module, codes)
+    return before if before.is_complete else None
+
+
+def _texts(names: dict[str, Any], module: ModuleType | None, codes: Codes) -> tuple[list[SourceText], bool]:
     file = getattr(module, "__file__", None) if module else None
-    if isinstance(file, str) and file.endswith(".py"):
+    if module is not None and isinstance(file, str) and file.endswith(".py"):
+        linecache.checkcache(file)
         text = text_of(file, names)
-        return ([text], True) if text else ([], False)
+        return ([text], not is_plainly_edited(module, file)) if text else ([], False)
     if module is not None and module.__name__ == "__main__" and file is None:
         cells = [name for name in linecache.cache if _is_notebook_cell(name)] if "get_ipython" in names else []
         found = [text_of(cell) for cell in cells] or [text_of("<string>", names)]
         known = [text for text in found if text is not None]
         return known, bool(known) and len(known) == len(found)
     # Executed code: the texts of whatever it has defined.
-    files = {
-        value.__code__.co_filename: None
-        for value in names.values()
-        if isinstance(value, FunctionType) and value.__globals__ is names
-    }
-    for value in names.values():
-        if isinstance(value, type) and value.__module__ == names.get("__name__"):
-            for member in vars(value).values():
-                if isinstance(member, FunctionType) and member.__globals__ is names:
-                    files[member.__code__.co_filename] = None
-    read = [text_of(name, names) for name in files]
+    read = [text_of(name, names) for name in dict.fromkeys(code.co_filename for code in codes.values())]
     present = [text for text in read if text is not None]
     return present, bool(present) and len(present) == len(read)
 
@@ -119,20 +153,41 @@ def _is_notebook_cell(file: str) -> bool:
     return file.startswith("<ipython-input-") or "ipykernel_" in file
 
 
-_world: tuple[int, tuple[int, ...]] = (0, ())
+@dataclass(frozen=True)
+class _World:
+    number: int
+    loaded: tuple[int, ...]
+    specs: tuple[object, ...]
+    codes: dict[int, Codes]  # of all that is not a library's
 
 
-def look_around() -> None:
-    """Notice modules that were loaded or exchanged since the last analysis; called once at the start of each."""
+_world = _World(0, (), (), {})
+
+
+def look_around(thoroughly: bool = False) -> None:
+    """Notice what was loaded or exchanged since the last analysis.
+
+    Called at the start of each; thoroughly, which looks at all objects there are, at the start of each program.
+    """
     global _world
-    loaded = tuple(map(id, sys.modules.values()))
-    if loaded != _world[1]:
-        _world = (_world[0] + 1, loaded)
+    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
+    loaded = tuple(map(id, modules))
+    if loaded == _world.loaded and not thoroughly:
+        return
+    users = [module for module in modules if not is_library_module(module)]
+    mine = {id(vars(module)) for module in users}
+    codes = live_codes(without={id(vars(module)) for module in modules} - mine)
+    specs = tuple(getattr(module, "__spec__", None) for module in users)
+    is_same = loaded == _world.loaded and all(one is other for one, other in zip(specs, _world.specs, strict=True))
+    # What others generate in namespaces of their own comes and goes.
+    if is_same and all(codes.get(names) == _world.codes.get(names) for names in (*mine, *_namespaces)):
+        return
+    _world = _World(_world.number + 1, loaded, specs, codes)
 
 
 def world() -> int:
-    """Changes whenever the loaded modules do, so that what was concluded from them can be kept until then."""
-    return _world[0]
+    """Changes whenever the loaded code does, so that what was concluded from it can be kept until then."""
+    return _world.number
 
 
 _user_modules: tuple[int, list[ModuleType]] = (0, [])
@@ -180,7 +235,10 @@ def _reaches(one: Namespace, other: Namespace) -> bool:
     if any(value is other.module or getattr(value, "__module__", None) == name for value in list(one.names.values())):
         return True
     last = name.rpartition(".")[2]
-    return any(last in text.text and name in _mentioned_modules(text, one.names) for text in one.texts)
+    if any(last in text.text and name in _mentioned_modules(text, one.names) for text in one.texts):
+        return True
+    # What runs may import it where the text does not any more.
+    return last in one.words and last in one.strays.words
 
 
 _mentioned: dict[SourceText, set[str]] = {}

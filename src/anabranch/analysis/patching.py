@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any
 
-from anabranch.analysis.constant_uses import Problem, is_store, location_of
+from anabranch.analysis.constant_uses import Problem, is_store, location_of, written_by_stray
 from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
 from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
@@ -99,7 +99,11 @@ def _is_imported(node: ast.AST, use: Use) -> bool:
 
 def patched_function(function: FunctionType) -> Problem | None:
     """Why a function may come to do something else during a run."""
-    for target, use in _patches_around(namespace_of(function.__globals__)).functions:
+    namespace = namespace_of(function.__globals__)
+    for other in neighbours(namespace):
+        if any(part in other.strays.words for part in _PARTS_OF_FUNCTIONS):
+            return written_by_stray(other, "may be changed")
+    for target, use in _patches_around(namespace).functions:
         if target is None or target is function:
             return Problem("is changed by another function", location_of(use))
     return None
@@ -107,7 +111,11 @@ def patched_function(function: FunctionType) -> Problem | None:
 
 def patched_module(module: ModuleType, name: str, names: dict[str, Any]) -> Problem | None:
     """Why an attribute of a library's module may be exchanged by the program whose globals are `names`."""
-    patches = _patches_around(namespace_of(names)).modules
+    namespace = namespace_of(names)
+    for other in neighbours(namespace):
+        if other.strays.may_write(name):
+            return written_by_stray(other, "may be exchanged")
+    patches = _patches_around(namespace).modules
     for target, use in [*patches.get(name, ()), *patches.get("*", ())] if patches else ():
         if target is None or target is module:
             return Problem("is exchanged by a function", location_of(use))

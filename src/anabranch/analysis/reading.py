@@ -200,9 +200,8 @@ def _worst(one: Kind, other: Kind) -> Kind:
 def is_definitely_no_method_of_the_user(name: str, names: dict[str, Any]) -> bool:
     """Whether no class of the program has a method of this name, so that it must be one of a library's."""
     return not any(
-        f"def {name}" in text.text or f"{name} =" in text.text
+        name in namespace.strays.names or any(f"def {name}" in t.text or f"{name} =" in t.text for t in namespace.texts)
         for namespace in neighbours(namespace_of(names))
-        for text in namespace.texts
     )
 
 

@@ -177,6 +177,17 @@ def _find(text: SourceText, code: CodeType, is_rewritten: bool) -> Located | Non
     return None
 
 
+def has_code(text: SourceText, code: CodeType, namespace: dict[str, Any]) -> bool:
+    """Whether compiling the text gives this code, at its place."""
+    try:
+        compiled = text.codes(code.co_name, code.co_firstlineno)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    if any(fresh is code or _fingerprint(fresh) == _fingerprint(code) for fresh in compiled):
+        return True
+    return "@pytest_ar" in namespace and any(_is_definitely_the_same_but_for_asserts(c, code) for c in compiled)
+
+
 def _at_the_positions_of(code: CodeType, candidates: list[FunctionNode]) -> list[FunctionNode]:
     """Of several lambdas on one line, those whose body is exactly where the code's instructions point."""
     starts, ends = [], []

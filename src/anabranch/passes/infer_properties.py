@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from anabranch.analysis import Findings, analyze_function, analyze_operator
+from anabranch.analysis.modules import look_around
 from anabranch.graph.model import Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Properties, Reason, Selectivity, State
@@ -28,6 +29,7 @@ from anabranch.operators.split import Split
 
 
 def apply(plan: Plan) -> Plan:
+    look_around(thoroughly=True)
     found = {operator.id: infer(operator) for operator in plan.graph.operators}
     return replace(plan, properties=MappingProxyType(found))
 

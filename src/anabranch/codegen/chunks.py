@@ -1,0 +1,98 @@
+"""What moves between processing elements: a stretch of one stream, as rows or as columns, whichever is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anabranch.graph.schema import Schema
+from anabranch.operators.formats.arrow_types import arrow_schema
+
+Positions = npt.NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Chunk:
+    """Tuples of one stream, in order, with the punctuations between them.
+
+    It is made from rows (NamedTuples) or from columns (an Arrow record batch) and converted at most once, when the
+    other form is asked for. `punctuations` holds for each window punctuation how many tuples of the chunk come before
+    it; `is_last` says that the stream ends behind the chunk. `origins`, where a processing element was asked for them,
+    gives for every tuple the number of the item of its input batch that it comes from.
+    """
+
+    schema: Schema
+    _rows: list[Any] | None = None
+    _batch: pa.RecordBatch | None = None
+    punctuations: Sequence[int] = ()
+    is_last: bool = False
+    origins: Positions | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_rows(
+        cls, schema: Schema, rows: list[Any], *, punctuations: Sequence[int] = (), is_last: bool = False
+    ) -> Chunk:
+        return cls(schema, rows, None, punctuations, is_last)
+
+    @classmethod
+    def of_batch(
+        cls, schema: Schema, batch: pa.RecordBatch, *, punctuations: Sequence[int] = (), is_last: bool = False
+    ) -> Chunk:
+        return cls(schema, None, batch, punctuations, is_last)
+
+    def __len__(self) -> int:
+        if self._rows is not None:
+            return len(self._rows)
+        assert self._batch is not None
+        return int(self._batch.num_rows)
+
+    @property
+    def has_rows(self) -> bool:
+        return self._rows is not None
+
+    @property
+    def rows(self) -> list[Any]:
+        if self._rows is None:
+            assert self._batch is not None
+            self._rows = _rows_of(self.schema, self._batch)
+        return self._rows
+
+    @property
+    def batch(self) -> pa.RecordBatch:
+        if self._batch is None:
+            assert self._rows is not None
+            self._batch = _batch_of(self.schema, self._rows)
+        return self._batch
+
+
+@dataclass(eq=False)
+class Batch:
+    """What a processing element is given at once: a chunk for each of its inputs, and whose turn it is.
+
+    An item is a tuple, a punctuation, or the end of a stream. `turns` names for every item the input it is the next
+    item of; without it, the items of the first chunk come before all of the second, and so on. An input that has
+    nothing in this batch has None.
+    """
+
+    chunks: tuple[Chunk | None, ...]
+    turns: npt.NDArray[np.uint16] | None = None
+
+
+def _rows_of(schema: Schema, batch: pa.RecordBatch) -> list[Any]:
+    make = schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
+    return list(map(make, zip(*(_values(schema, batch, at) for at in range(len(schema.names))), strict=True)))
+
+
+def _values(schema: Schema, batch: pa.RecordBatch, at: int) -> list[Any]:
+    raise NotImplementedError  # filled in with the converters
+
+
+def _batch_of(schema: Schema, rows: list[Any]) -> pa.RecordBatch:
+    columns = list(zip(*rows, strict=True)) or [() for _ in schema.names]
+    target = arrow_schema(schema)
+    return pa.record_batch([pa.array(column, each.type) for column, each in zip(columns, target, strict=True)], target)

@@ -1,0 +1,59 @@
+"""The part of a program that a processing element runs: its operators, and the streams that enter and leave it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anabranch.graph.model import Edge, Graph, Operator
+from anabranch.graph.schema import Schema
+
+
+@dataclass(frozen=True)
+class Stream:
+    """An output port of an operator, with everything that is sent there."""
+
+    operator: str
+    port: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some operators of a graph; sources are outside of every part, sinks as a rule too.
+
+    `inputs` are the streams from outside that operators in here consume, in the order of their consumers' declaration;
+    `outputs` are the streams of which a consumer is outside. A stream from outside that is consumed outside as well,
+    straight from a source to a sink, passes through if it is listed as both.
+    """
+
+    graph: Graph
+    operators: tuple[str, ...]
+    inputs: tuple[Stream, ...]
+    outputs: tuple[Stream, ...]
+
+    def operator(self, operator_id: str) -> Operator:
+        return self.graph.operator(operator_id)
+
+    def schema(self, stream: Stream) -> Schema:
+        return self.graph.operator(stream.operator).outputs[stream.port].schema
+
+    def consumers(self, stream: Stream) -> tuple[Edge, ...]:
+        """The edges from a stream to operators in here, in the order they were connected."""
+        return tuple(
+            edge
+            for edge in self.graph.edges
+            if (edge.source, edge.source_port) == (stream.operator, stream.port) and edge.target in self.operators
+        )
+
+
+def part_of(graph: Graph, operators: tuple[str, ...]) -> Part:
+    """The part that consists of these operators."""
+    inside = dict.fromkeys(operators)
+    inputs: dict[Stream, None] = {}
+    outputs: dict[Stream, None] = {}
+    for edge in graph.edges:
+        stream = Stream(edge.source, edge.source_port)
+        if edge.target in inside and edge.source not in inside:
+            inputs[stream] = None
+        elif edge.source in inside and edge.target not in inside:
+            outputs[stream] = None
+    return Part(graph, operators, tuple(inputs), tuple(outputs))

@@ -1,0 +1,44 @@
+"""The one interface of all engines to generated code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.engines.base import OperatorMetrics
+from anabranch.errors import RunError
+
+
+class Stopped(Exception):
+    """An operator failed. `outputs` is what was emitted before, in the order of the program."""
+
+    def __init__(self, error: RunError, outputs: list[Chunk]) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.outputs = outputs
+
+
+class ProcessingElement(Protocol):
+    """Operators fused into one function: chunks and punctuations in, chunks out, state saved and restored as bytes."""
+
+    metrics: dict[str, OperatorMetrics]  # by operator, for the operators of the part
+
+    @property
+    def form(self) -> str:
+        """`python` or `native`: the form it runs in now."""
+
+    def process(self, batch: Batch) -> list[Chunk]:
+        """Process items in order, each depth-first to completion; a chunk for each output, perhaps an empty one.
+
+        Where an operator stops the run, `Stopped` is raised; the state is then the oracle's at that moment.
+        """
+
+    def save(self) -> bytes:
+        """The whole state. What has changed is counted from here."""
+
+    def save_changes(self) -> bytes:
+        """What changed since the last `save`, `save_changes` or `restore`."""
+
+    def restore(self, whole: bytes, changes: Iterable[bytes] = ()) -> None:
+        """Continue where the state was saved: a whole, and the changes that followed it, in their order."""
