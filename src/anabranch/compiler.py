@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anabranch.codegen import choose_forms
 from anabranch.errors import AnabranchError
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
@@ -26,13 +27,14 @@ STAGES: tuple[tuple[str, Pass], ...] = (
     ("ordering", choose_ordering.apply),  # how the order is restored behind each region
     ("order_keys", assign_order_keys.apply),  # what tuples carry, so that it can be
     ("fuse", fuse_all.apply),  # which operators become one function
+    ("generate", choose_forms.apply),  # whether it can be native, and why not
 )
 STAGE_NAMES = ("build", *(name for name, _ in STAGES))
 
 
-def compile(graph: Graph, *, until: str | None = None) -> Plan:
-    """Compile a program; `until` names the stage to stop after."""
-    plan = Plan(graph)
+def compile(graph: Graph, *, until: str | None = None, form: str = "auto") -> Plan:
+    """Compile a program; `until` names the stage to stop after, and `form` is that of the code to generate."""
+    plan = Plan(graph, form)
     if until == "build":
         return plan
     for name, apply in STAGES:

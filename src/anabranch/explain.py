@@ -14,10 +14,10 @@ from anabranch.graph.draw import as_svg
 from anabranch.graph.format import as_text
 from anabranch.graph.model import Edge, Operator, Port, Program
 from anabranch.graph.page import as_page
-from anabranch.graph.phrases import reasons_of, why_sequential
-from anabranch.graph.plan import PE, Plan, Region
+from anabranch.graph.phrases import form_words, names, reasons_of, why_sequential
+from anabranch.graph.plan import PE, Plan, Region, Stretch
 from anabranch.graph.properties import Reason
-from anabranch.run import as_program
+from anabranch.run import FORMS, as_program
 
 VERSION = 1  # of the JSON: members may be added to it, none changes its meaning or goes away
 
@@ -47,6 +47,24 @@ class Explanation:
     def to_html(self) -> str:
         """A page of its own with the drawing and tables."""
         return as_page(self.plan, self.channels)
+
+    def to_code(self) -> str:
+        """The source of the functions that are generated for the PEs, each behind a comment that says what it is.
+
+        It is made when it is asked for, and nothing is compiled.
+        """
+        from anabranch.codegen.choose_forms import generated_sources
+
+        if not self.plan.pes:
+            raise UsageError(
+                f"after the stage '{self.stage}' there is no code yet",
+                hint="leave out the stage: code is generated after the last",
+            )
+        pieces = [
+            f"# {pe.id}: {names(stretch.operators)}: {form_words(stretch)}\n\n{source.strip()}\n"
+            for pe, stretch, source in generated_sources(self.plan)
+        ]
+        return "\n\n".join(pieces)
 
     def _repr_svg_(self) -> str:
         """Notebooks show the drawing."""
@@ -86,11 +104,13 @@ def explain(
     *more: Sink,
     stage: str | None = None,
     channels: int | Mapping[str, int] | None = None,
+    form: str = "auto",
 ) -> Explanation:
     """Compile a program and say what came of it: properties, regions, joints, ordering, PEs, and the reasons.
 
-    `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "order_keys" or "fuse".
-    `channels` is the degree of parallelism to draw, for all regions or for each by its name; it decides nothing.
+    `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "order_keys", "fuse" or
+    "generate". `channels` is the degree of parallelism to draw, for all regions or for each by its name; it decides
+    nothing. `form` is that of generated code: "native", "python", or "auto", which is native where that can be.
 
     >>> import anabranch as ab
     >>> from typing import NamedTuple
@@ -108,7 +128,9 @@ def explain(
 
     if stage is not None and stage not in STAGE_NAMES:
         raise UsageError(f"the compiler has no stage '{stage}'", hint=f"use one of: {', '.join(STAGE_NAMES)}")
-    plan = compile(as_program(program, *more).graph, until=stage)
+    if form not in FORMS:
+        raise UsageError(f"there is no form '{form}' of generated code", hint=f"use one of: {', '.join(FORMS)}")
+    plan = compile(as_program(program, *more).graph, until=stage, form=form)
     return Explanation(plan, stage or STAGE_NAMES[-1], _channels(plan, channels))
 
 
@@ -197,4 +219,22 @@ def _stream(plan: Plan, edge: Edge) -> dict[str, Any]:
 
 
 def _pe(pe: PE) -> dict[str, Any]:
-    return {"id": pe.id, "operators": list(pe.operators), "region": pe.region}
+    forms = list(dict.fromkeys(stretch.form for stretch in pe.stretches))
+    reasons = [stretch.why_not_native for stretch in pe.stretches if stretch.why_not_native is not None]
+    return {
+        "id": pe.id,
+        "operators": list(pe.operators),
+        "region": pe.region,
+        "form": forms[0] if len(forms) == 1 else "mixed" if forms else None,
+        "reason": _reason(reasons[0]) if reasons else None,
+        "stretches": [_stretch(stretch) for stretch in pe.stretches],
+    }
+
+
+def _stretch(stretch: Stretch) -> dict[str, Any]:
+    why = stretch.why_not_native
+    return {
+        "operators": list(stretch.operators),
+        "form": stretch.form,
+        "reason": _reason(why) if why is not None else None,
+    }

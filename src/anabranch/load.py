@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.api.app import App
-from anabranch.engines.failures import user_line
 from anabranch.errors import AnabranchError, UsageError, in_words
 from anabranch.graph.model import Program
+from anabranch.operators.failures import user_line
 
 
 @dataclass(frozen=True)

@@ -8,24 +8,28 @@ from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.draft import freeze_sinks
 from anabranch.api.where import caller
-from anabranch.engines import sequential
+from anabranch.engines import fused, sequential
 from anabranch.engines.base import Metrics, Result
 from anabranch.errors import UsageError, shown
 from anabranch.graph.model import Program
 
-ENGINES = ("sequential",)
+ENGINES = ("sequential", "fused")
+FORMS = ("auto", "python", "native")
 
 
 def run(
     program: Program | App[...] | Sink,
     *more: Sink,
     engine: str = "sequential",
+    form: str = "auto",
     metrics: Metrics | None = None,
 ) -> Result:
     """Run a program to its end.
 
     `program` is what an `@ab.app` function returns, the app itself where all its parameters have defaults, or, for
-    short programs, one or more sinks. An operator that fails raises an `OperatorError`; what was written or
+    short programs, one or more sinks. `engine` is "sequential", one tuple after the other in plain steps, or "fused",
+    which generates code for the program; `form` is the form of that code ("python", "native", or "auto": native where
+    it can be). An operator that fails raises an `OperatorError`; what was written or
     collected before it is kept (`error.result`).
 
     >>> import anabranch as ab
@@ -45,6 +49,14 @@ def run(
             location=caller().location,
             hint=f"use one of {', '.join(ENGINES)}",
         )
+    if form not in FORMS:
+        raise UsageError(
+            f"there is no form '{form}' of generated code",
+            location=caller().location,
+            hint=f"use one of {', '.join(FORMS)}",
+        )
+    if engine == "fused":
+        return fused.run(graph, metrics, form)
     return sequential.run(graph, metrics)
 
 

@@ -164,6 +164,46 @@ def test_another_module_can_write_a_global(program: Program) -> None:
     assert is_constant(module.free)
 
 
+@pytest.mark.parametrize(
+    "writes",
+    [
+        "setattr(settings, 'RATE', 2)",
+        "setattr(settings, name, 2)",
+        "vars(settings)['RATE'] = 2",
+        "settings.__dict__.update(RATE=2)",
+        "patch(settings, name)\ndef patch(module, name): setattr(module, name, 3)",
+        "import settings as mine; mine.RATE = 2",
+        "import settings as mine; setattr(mine, name, 2)",
+    ],
+)
+def test_another_module_can_write_a_global_by_other_means(program: Program, writes: str) -> None:
+    module = program(
+        "import settings, writer\ndef rate(t): return settings.RATE\n",
+        settings="RATE = 1\n",
+        writer=f"import settings\ndef g(name): {writes}\n",
+    )
+    assert not is_constant(module.rate)
+
+
+def test_a_class_that_sets_its_own_attributes_writes_no_global(program: Program) -> None:
+    module = program(
+        "import plain_settings, plain_other\ndef rate(t): return plain_settings.RATE\n",
+        plain_settings="RATE = 1\n",
+        plain_other="""
+        import plain_settings
+        class C:
+            def __init__(self, **given):
+                self.__dict__.update(given)
+            def set(self, name, value):
+                self.RATE = value
+                setattr(self, name, value)
+            def __setattr__(self, name, value):
+                super().__setattr__(name, value)
+        """,
+    )
+    assert is_constant(module.rate)
+
+
 def test_a_helper_that_is_replaced_during_a_run_is_not_followed(program: Program) -> None:
     module = program("""
         def helper(n): return n

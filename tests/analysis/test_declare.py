@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import pytest
+
 from anabranch.analysis import analyze_function, analyze_operator
-from anabranch.errors import Location
+from anabranch.errors import BuildError, Location
 from anabranch.graph.properties import Selectivity
 from anabranch.graph.schema import schema_of
 
@@ -113,23 +115,41 @@ def test_a_subclass_does_other_things_and_inherits_no_declaration() -> None:
     assert analyze_operator(Derived, inputs={"process": ITEM}, output=ITEM).shared
 
 
+class Renamed(NamedTuple):
+    name: str
+    n: int | None
+
+
+def renamed(t: Item) -> Renamed:
+    return Renamed(str(t.key), t.n)
+
+
+@pytest.mark.parametrize(
+    ("forwards", "message"),
+    [
+        ({"nme": "key"}, "names 'nme', which Renamed does not have"),
+        ({"name": "kye"}, "names 'kye', which Item does not have"),
+        (["key"], "names 'key', which Renamed does not have"),
+        ({"name": "n"}, "says that 'name' of Renamed (str) is 'n' of Item (int), but their types differ"),
+    ],
+)
+def test_declared_forwards_must_be_attributes_of_both_types(forwards: Any, message: str) -> None:
+    declared = declare("so", forwards=forwards)(functools.wraps(renamed)(lambda t: renamed(t)))
+    with pytest.raises(BuildError) as caught:
+        analyze_function(declared, input=ITEM, output=schema_of(Renamed), emits="one")
+    assert message in str(caught.value)
+    assert caught.value.location == HERE
+
+
 def test_forwards_may_be_declared_with_renames() -> None:
-    @declare("as documented", forwards={"key": "n"})
-    def by_mapping(t: Item) -> Item:
-        return t
+    @declare("as documented", forwards={"name": "key", "n": "n"})
+    def by_mapping(t: Item) -> Renamed:
+        return renamed(t)
 
-    @declare("as documented", forwards=(("n", "key"),))
-    def by_pairs(t: Item) -> Item:
-        return t
+    @declare("as documented", forwards=(("name", "key"),))
+    def by_pairs(t: Item) -> Renamed:
+        return renamed(t)
 
-    assert analyze_function(by_mapping, input=ITEM, output=ITEM, emits="one").forwards == (("key", "n"),)
-    assert analyze_function(by_pairs, input=ITEM, output=ITEM, emits="one").forwards == (("n", "key"),)
-
-
-def test_what_is_declared_stateful_is_stateful() -> None:
-    @declare("it talks to a device", state="stateful")
-    def careful(t: Item) -> Item:
-        return t
-
-    [reason] = analyze_function(careful, input=ITEM, output=ITEM, emits="one").shared
-    assert reason.text == "stateful: declared, because it talks to a device"
+    out = schema_of(Renamed)
+    assert analyze_function(by_mapping, input=ITEM, output=out, emits="one").forwards == (("n", "n"), ("name", "key"))
+    assert analyze_function(by_pairs, input=ITEM, output=out, emits="one").forwards == (("name", "key"),)

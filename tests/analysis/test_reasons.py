@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import random
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
 
+import anabranch as ab
 from anabranch.analysis import Findings, analyze_function, analyze_operator
 from anabranch.graph.schema import schema_of
 
@@ -120,3 +123,59 @@ def test_what_is_too_large_to_follow_is_unknown_and_not_an_error() -> None:
     lines = ["def f0(t): return t"] + [f"def f{i}(t): return f{i - 1}(f{i - 1}(t))" for i in range(1, 60)]
     exec("\n".join(lines), names)
     assert found(names["f59"]).shared
+
+
+def chance(t: Item) -> bool:
+    return random.random() < t.n
+
+
+def seeded(t: Item) -> bool:
+    return random.Random(t.n).random() < 0.5
+
+
+def test_random_numbers_are_named_with_a_way_to_draw_them() -> None:
+    [reason] = found(chance, "predicate").shared
+    assert (
+        reason.text
+        == "`chance` calls `random.random()`, which draws random numbers from a generator that all calls share"
+    )
+    assert reason.hint is not None
+    assert "random.Random(seed)" in reason.hint
+    assert found(seeded, "predicate").shared == ()  # as the hint says
+
+
+@dataclasses.dataclass
+class Counting:
+    n: int = 0
+
+    def process(self, t: Item) -> Iterator[Item]:
+        self.n += 1
+        yield t
+
+
+def test_reasons_of_a_dataclass_are_at_lines_of_the_user() -> None:
+    reasons = analyze_operator(Counting, inputs={"process": ITEM}, output=ITEM).reasons
+    assert {reason.location.file for reason in reasons if reason.location} == {__file__}
+
+
+class Sharing:
+    def __init__(self) -> None:
+        self.n = 0
+
+    def process(self, t: Item) -> Iterator[Item]:
+        self.n += 1
+        counts[t.key] = self.n
+        yield t
+
+
+@pytest.mark.parametrize("key", [None, "key"])
+def test_what_a_keyed_operator_keeps_for_itself_is_no_reason_against_it(key: str | None) -> None:
+    @ab.app
+    def program() -> None:
+        ab.from_items(Item, [Item("a", 1)]).process(Sharing, key=key).collect("out")
+
+    [operator] = [op for op in ab.explain(program()).to_dict()["operators"] if op["kind"] == "process"]
+    texts = [reason["text"] for reason in operator["reasons"] if reason["about"] == "state"]
+    assert operator["state"] == "stateful"
+    assert any("`counts`" in text for text in texts)
+    assert any("keeps `self.n`" in text for text in texts) == (key is None)

@@ -50,7 +50,7 @@ def analyze_function(fn: Any, *, input: Schema, output: Schema | None, emits: Em
         findings = _unknown("it is too large to be followed", where, output, emits)
     except Exception as problem:  # whatever is wrong with the analysis must not make a program unsafe, or fail
         findings = _unknown(f"its analysis failed ({type(problem).__name__}: {problem})", where, output, emits)
-    return with_declaration(findings, declaration_of(fn))
+    return with_declaration(findings, declaration_of(fn), [input], output)
 
 
 def _function(fn: Any, input: Schema, output: Schema | None, emits: Emits, where: Location | None) -> Findings:
@@ -123,7 +123,7 @@ def analyze_operator(cls_or_partial: Any, *, inputs: Mapping[str, Schema | None]
         findings = _unknown("it is too large to be followed", where, output, "many")
     except Exception as problem:  # as above
         findings = _unknown(f"its analysis failed ({type(problem).__name__}: {problem})", where, output, "many")
-    return with_declaration(findings, declaration_of(cls_or_partial))
+    return with_declaration(findings, declaration_of(cls_or_partial), list(inputs.values()), output)
 
 
 def _operator(

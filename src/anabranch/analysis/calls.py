@@ -214,13 +214,5 @@ def not_pure(run: Run, frame: Frame, function: Any, node: ast.AST) -> Value:
         )
     effect = purity.effect_of(function)
     if effect is not None:
-        return run.unknown(frame, node, f"calls `{full}`, which {effect}", _hint_for(effect))
+        return run.unknown(frame, node, f"calls `{full}`, which {effect}", purity.hint_for(effect) or _DECLARE)
     return run.unknown(frame, node, f"calls `{full}`, which is not known to be free of effects", _DECLARE)
-
-
-def _hint_for(effect: str) -> str:
-    if "clock" in effect:
-        return "let the source add the time as an attribute"
-    if "random" in effect:
-        return "draw the numbers in the source, or derive them from attributes of the tuple"
-    return _DECLARE

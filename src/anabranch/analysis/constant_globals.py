@@ -14,7 +14,7 @@ from anabranch.analysis.constant_uses import (
     unknown_source,
     written_by_stray,
 )
-from anabranch.analysis.modules import Namespace, neighbours
+from anabranch.analysis.modules import Namespace, mentioned_modules, neighbours
 from anabranch.analysis.origins import GlobalName
 from anabranch.analysis.reading import Reader, resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
@@ -28,13 +28,13 @@ def rebound_global(origin: GlobalName) -> Problem | None:
         for use in uses_of(text).globals[name]:
             if use.is_deferred and is_store(use.node):
                 return Problem("is assigned by a function", location_of(use))
-        for use in uses_of(text).dynamic:
-            if use.is_deferred and _may_write_globals(use, name, namespace):
-                return Problem("may be assigned by other means", location_of(use))
     for other in neighbours(namespace):
         if other.strays.may_write(name):
             return written_by_stray(other, "may be assigned")
         for text in other.texts:
+            for use in uses_of(text).dynamic:
+                if use.is_deferred and _may_write_globals(use, name, other, namespace):
+                    return Problem("may be assigned by other means", location_of(use))
             if name in text.text:
                 for use in uses_of(text).attributes[name]:
                     if use.is_deferred and is_store(use.node) and _may_be_module(use, other, namespace):
@@ -79,11 +79,19 @@ def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
     return None
 
 
-def _may_write_globals(use: Use, name: str, namespace: Namespace) -> bool:
+def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespace) -> bool:
     """Whether `globals()`, `exec`, `setattr` and the like may write this global."""
     node = use.node
     parent = use.text.parents.get(node)
     match node:
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
+            return key == name and _may_be(target, use, where, namespace)
+        case (
+            ast.Call(func=ast.Name(id="setattr" | "delattr" | "vars"), args=[target, *_]) | ast.Attribute(value=target)
+        ):
+            return _may_be(target, use, where, namespace)
+        case _ if where is not namespace:
+            return False  # the rest reaches the globals of its own module
         case ast.Call(func=ast.Name(id="globals")):
             match parent:
                 case ast.Subscript(slice=ast.Constant(value=str(key))):
@@ -96,27 +104,17 @@ def _may_write_globals(use: Use, name: str, namespace: Namespace) -> bool:
             return False  # in a namespace of its own
         case ast.Call(func=ast.Name(id="exec" | "eval")):
             return True
-        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
-            return key == name and _looks_like_module(target, namespace)
-        case ast.Call(func=ast.Name(id="setattr" | "delattr" | "vars"), args=[target, *_]):
-            return _looks_like_module(target, namespace)
-        case ast.Attribute(value=target):
-            return _looks_like_module(target, namespace)
         case _:
             return False
 
 
-def _looks_like_module(node: ast.AST, namespace: Namespace) -> bool:
-    if isinstance(resolve(node, namespace.names), type(sys)):
-        return True
-    words = {n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", "") for n in ast.walk(node)}
-    return bool(words & {"modules", "import_module", "__import__"})
-
-
 def _may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:
-    """Whether the receiver of an attribute may be the module whose globals are `module`."""
     assert isinstance(use.node, ast.Attribute)
-    receiver = use.node.value
+    return _may_be(use.node.value, use, where, module)
+
+
+def _may_be(receiver: ast.AST, use: Use, where: Namespace, module: Namespace) -> bool:
+    """Whether an expression may stand for the module whose globals are `module`."""
     around = [scope_of(n) for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS)]
     base = receiver
     while isinstance(base, ast.Attribute):
@@ -125,11 +123,35 @@ def _may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:
         found = resolve(receiver, where.names)
         if found is not None:
             return isinstance(found, type(sys)) and vars(found) is module.names
-    if module.module is None:
+    if module.module is None or _is_definitely_an_instance(receiver, use):
         return False
+    name = module.module.__name__
     # A variable may hold the module only if somebody has it as an object.
     return any(
         any(value is module.module for value in list(other.names.values()))
-        or any("sys.modules" in text.text or "import_module" in text.text for text in other.texts)
+        or any(
+            "sys.modules" in text.text or "import_module" in text.text or name in mentioned_modules(text, other.names)
+            for text in other.texts
+        )
         for other in neighbours(module)
     )
+
+
+def _is_definitely_an_instance(receiver: ast.AST, use: Use) -> bool:
+    """`self`, or `super()`, in a method."""
+    match receiver:
+        case ast.Call(func=ast.Name(id="super")):
+            return True
+        case ast.Name(id=name):
+            owner = next(
+                (n for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS) and name in scope_of(n).own), None
+            )
+            return (
+                isinstance(owner, ast.FunctionDef)
+                and isinstance(use.text.parents.get(owner), ast.ClassDef)
+                and scope_of(owner).parameters[:1] == (name,)
+                and not owner.decorator_list
+                and not any(is_store(u.node) for u in uses_of(use.text).variables[owner, name])
+            )
+        case _:
+            return False

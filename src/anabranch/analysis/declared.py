@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from anabranch.analysis.findings import Findings
+from anabranch.errors import BuildError, Location
 from anabranch.graph.properties import Reason, Selectivity
+from anabranch.graph.schema import Schema
 
 
 def declaration_of(target: Any) -> Any:
@@ -23,7 +25,9 @@ def declaration_of(target: Any) -> Any:
     return None
 
 
-def with_declaration(findings: Findings, declared: Any) -> Findings:
+def with_declaration(
+    findings: Findings, declared: Any, inputs: Sequence[Schema | None], output: Schema | None
+) -> Findings:
     """The findings with the declared properties in place of those found; the reasons say so."""
     if declared is None:
         return findings
@@ -46,6 +50,8 @@ def with_declaration(findings: Findings, declared: Any) -> Findings:
         result = replace(result, selectivity=Selectivity(declared.selectivity))
     if declared.forwards is not None:
         pairs = _pairs(declared.forwards)
+        if output is not None:
+            _check(pairs, [schema for schema in inputs if schema is not None], output, declared.location)
         shown = ", ".join(out if out == into else f"{out} (from {into})" for out, into in pairs) or "nothing"
         reasons = [r for r in reasons if r.about != "forwards"]
         reasons.append(Reason("forwards", f"{shown}: {because}", declared.location))
@@ -57,3 +63,23 @@ def _pairs(forwards: Any) -> tuple[tuple[str, str], ...]:
     if isinstance(forwards, Mapping):
         return tuple(sorted((str(out), str(into)) for out, into in forwards.items()))
     return tuple(sorted((item, item) if isinstance(item, str) else (str(item[0]), str(item[1])) for item in forwards))
+
+
+def _check(pairs: Sequence[tuple[str, str]], inputs: Sequence[Schema], output: Schema, where: Location | None) -> None:
+    """What is forwarded must be an attribute of every input and of the output, of the same type."""
+    for out, into in pairs:
+        for schema, name in ((output, out), *((schema, into) for schema in inputs)):
+            if name not in schema.names:
+                raise BuildError(
+                    f"declare(forwards=…) names '{name}', which {schema.name} does not have",
+                    location=where,
+                    hint=f"its attributes are {', '.join(schema.names)}",
+                )
+        for schema in inputs:
+            if schema[into].without_none() != output[out].without_none():
+                raise BuildError(
+                    f"declare(forwards=…) says that '{out}' of {output.name} ({output[out]}) is '{into}' of "
+                    f"{schema.name} ({schema[into]}), but their types differ",
+                    location=where,
+                    hint="name only what leaves as it came",
+                )

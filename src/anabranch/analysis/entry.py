@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from anabranch.analysis.home import Home, home_of
+from anabranch.analysis.live_code import is_of_dataclasses
 from anabranch.analysis.lookup import static
 from anabranch.analysis.protocols import is_definitely_generated
 from anabranch.analysis.run import Frame, Run
@@ -59,6 +60,7 @@ def location_of(target: Any) -> Location | None:
     cls = target if isinstance(target, type) else type(target)
     methods = [member for member in vars(cls).values() if isinstance(member, types.FunctionType)]
     found = [method.__code__ for method in methods if method.__module__ == cls.__module__]
+    found = [code for code in found if not is_of_dataclasses(code)]
     if found:
         first = min(found, key=lambda code: code.co_firstlineno)
         return Location(first.co_filename, first.co_firstlineno)

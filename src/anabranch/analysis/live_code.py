@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dis
 import gc
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
@@ -22,7 +22,7 @@ _DYNAMIC = frozenset(
 )
 
 
-def live_codes(*, only: int | None = None, without: Container[int] = ()) -> dict[int, Codes]:
+def live_codes(*, only: int | None = None, without: Set[int] = frozenset()) -> dict[int, Codes]:
     """The code of all functions and suspended generators, by the identity of their globals."""
     found: dict[int, Codes] = {}
     for thing in gc.get_objects():
@@ -37,12 +37,12 @@ def live_codes(*, only: int | None = None, without: Container[int] = ()) -> dict
             names, code = id(thing.ag_frame.f_globals), thing.ag_code
         else:
             continue
-        if (only is None or names == only) and names not in without and not _is_of_dataclasses(code):
+        if (only is None or names == only) and names not in without and not is_of_dataclasses(code):
             found.setdefault(names, {})[id(code)] = code
     return found
 
 
-def _is_of_dataclasses(code: CodeType) -> bool:
+def is_of_dataclasses(code: CodeType) -> bool:
     """Methods that the library writes, in the namespace of the user's class; they touch only their instance."""
     return code.co_filename == "<string>" and code.co_qualname.startswith("__create_fn__.")
 

@@ -17,7 +17,7 @@ from anabranch.analysis.making import call_pure, look_at, made
 from anabranch.analysis.methods import DictItems, denied, is_changing, is_definitely_pure, result_of
 from anabranch.analysis.modules import is_library_class
 from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
-from anabranch.analysis.purity import CsvWriter, Pure, RandomGenerator
+from anabranch.analysis.purity import CsvWriter, Pure, RandomGenerator, effect_of, hint_for
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import held_by, mind_the_order, shown
 from anabranch.analysis.values import (
@@ -96,13 +96,15 @@ def _by_the_lists(run: Run, frame: Frame, receiver: Thing, name: str, owner: typ
     given = join(args.all)
     reason = denied(owner, name)
     if reason is not None:
-        hint = "let the source add the time as an attribute" if "clock" in reason else None
-        return run.unknown(frame, node, f"calls {shown(node)}, which {reason}", hint)
+        return run.unknown(frame, node, f"calls {shown(node)}, which {reason}", hint_for(reason))
     if is_changing(owner, name):
         return _change(run, frame, receiver, name, owner, args, node)
     if not is_definitely_pure(owner, name):
         if type(getattr(receiver, "object", None)).__name__ == "ufunc" and name in ("reduce", "accumulate", "outer"):
             return call_pure(run, frame, None, Pure(), args, node)
+        effect = effect_of(owner) if isinstance(receiver, Const) else None
+        if effect is not None:
+            return run.unknown(frame, node, f"calls {shown(node)}, which {effect}", hint_for(effect))
         of = owner.__name__ if owner is not Plain else "an object"
         return run.unknown(frame, node, f"calls {shown(node)}: `{name}` of {of} is not known to be free of effects")
     if not isinstance(receiver, Atom):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
+import operator
 import sys
 import sysconfig
 from dataclasses import dataclass
@@ -157,32 +158,38 @@ def _is_notebook_cell(file: str) -> bool:
 class _World:
     number: int
     loaded: tuple[int, ...]
+    users: tuple[ModuleType, ...]
     specs: tuple[object, ...]
     codes: dict[int, Codes]  # of all that is not a library's
 
 
-_world = _World(0, (), (), {})
+_world = _World(0, (), (), (), {})
 
 
 def look_around(thoroughly: bool = False) -> None:
-    """Notice what was loaded or exchanged since the last analysis.
+    """Notice what was loaded or exchanged since the last analysis; called at the start of each.
 
-    Called at the start of each; thoroughly, which looks at all objects there are, at the start of each program.
+    At the start of each program, thoroughly: among all objects there are, for the code that is loaded. In between, a
+    module that has just been imported is taken to be what its file says.
     """
     global _world
     modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
     loaded = tuple(map(id, modules))
     if loaded == _world.loaded and not thoroughly:
         return
-    users = [module for module in modules if not is_library_module(module)]
-    mine = {id(vars(module)) for module in users}
-    codes = live_codes(without={id(vars(module)) for module in modules} - mine)
+    users = tuple(module for module in modules if not is_library_module(module))
     specs = tuple(getattr(module, "__spec__", None) for module in users)
-    is_same = loaded == _world.loaded and all(one is other for one, other in zip(specs, _world.specs, strict=True))
+    mine = {id(vars(module)) for module in users}
+    if thoroughly:
+        codes = live_codes(without={id(vars(module)) for module in modules} - mine)
+    else:
+        still = mine & {id(vars(module)) for module in _world.users}
+        codes = {names: found for names, found in _world.codes.items() if names in still}
+    is_same = loaded == _world.loaded and all(map(operator.is_, specs, _world.specs))
     # What others generate in namespaces of their own comes and goes.
     if is_same and all(codes.get(names) == _world.codes.get(names) for names in (*mine, *_namespaces)):
         return
-    _world = _World(_world.number + 1, loaded, specs, codes)
+    _world = _World(_world.number + 1, loaded, users, specs, codes)
 
 
 def world() -> int:
@@ -235,7 +242,7 @@ def _reaches(one: Namespace, other: Namespace) -> bool:
     if any(value is other.module or getattr(value, "__module__", None) == name for value in list(one.names.values())):
         return True
     last = name.rpartition(".")[2]
-    if any(last in text.text and name in _mentioned_modules(text, one.names) for text in one.texts):
+    if any(last in text.text and name in mentioned_modules(text, one.names) for text in one.texts):
         return True
     # What runs may import it where the text does not any more.
     return last in one.words and last in one.strays.words
@@ -244,7 +251,7 @@ def _reaches(one: Namespace, other: Namespace) -> bool:
 _mentioned: dict[SourceText, set[str]] = {}
 
 
-def _mentioned_modules(text: SourceText, names: dict[str, Any]) -> set[str]:
+def mentioned_modules(text: SourceText, names: dict[str, Any]) -> set[str]:
     """The modules that a text imports anywhere, or whose names stand in it as strings."""
     if text not in _mentioned:
         package = str(names.get("__package__") or "").split(".")

@@ -283,3 +283,14 @@ def effect_of(function: Any) -> str | None:
         if text == prefix or text.startswith(prefix + "."):
             return effect
     return None
+
+
+def hint_for(effect: str) -> str | None:
+    """The small edit that does without such an effect."""
+    if "clock" in effect:
+        return "let the source add the time as an attribute"
+    if "random" in effect:
+        return (
+            "draw the numbers in the source, or from the tuple: random.Random(seed), with a seed made of its attributes"
+        )
+    return None

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anabranch.codegen.columns import batch_of, rows_of
 from anabranch.graph.schema import Schema
-from anabranch.operators.formats.arrow_types import arrow_schema
 
 Positions = npt.NDArray[np.int64]
 
@@ -56,17 +56,22 @@ class Chunk:
         return self._rows is not None
 
     @property
+    def has_batch(self) -> bool:
+        return self._batch is not None
+
+    @property
     def rows(self) -> list[Any]:
         if self._rows is None:
             assert self._batch is not None
-            self._rows = _rows_of(self.schema, self._batch)
+            self._rows = rows_of(self.schema, self._batch)
         return self._rows
 
     @property
     def batch(self) -> pa.RecordBatch:
+        """The columns; `NoColumns` where the rows have none."""
         if self._batch is None:
             assert self._rows is not None
-            self._batch = _batch_of(self.schema, self._rows)
+            self._batch = batch_of(self.schema, self._rows)
         return self._batch
 
 
@@ -81,18 +86,3 @@ class Batch:
 
     chunks: tuple[Chunk | None, ...]
     turns: npt.NDArray[np.uint16] | None = None
-
-
-def _rows_of(schema: Schema, batch: pa.RecordBatch) -> list[Any]:
-    make = schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
-    return list(map(make, zip(*(_values(schema, batch, at) for at in range(len(schema.names))), strict=True)))
-
-
-def _values(schema: Schema, batch: pa.RecordBatch, at: int) -> list[Any]:
-    raise NotImplementedError  # filled in with the converters
-
-
-def _batch_of(schema: Schema, rows: list[Any]) -> pa.RecordBatch:
-    columns = list(zip(*rows, strict=True)) or [() for _ in schema.names]
-    target = arrow_schema(schema)
-    return pa.record_batch([pa.array(column, each.type) for column, each in zip(columns, target, strict=True)], target)

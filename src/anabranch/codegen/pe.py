@@ -6,17 +6,21 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from anabranch.codegen.chunks import Batch, Chunk
-from anabranch.engines.base import OperatorMetrics
 from anabranch.errors import RunError
+from anabranch.operators.metrics import OperatorMetrics
 
 
 class Stopped(Exception):
-    """An operator failed. `outputs` is what was emitted before, in the order of the program."""
+    """An operator failed. `outputs` is what was emitted before, in the order of the program.
 
-    def __init__(self, error: RunError, outputs: list[Chunk]) -> None:
+    `begun` is how many items of the batch had been begun, that at which it failed included.
+    """
+
+    def __init__(self, error: RunError, outputs: list[Chunk], begun: int) -> None:
         super().__init__(str(error))
         self.error = error
         self.outputs = outputs
+        self.begun = begun
 
 
 class ProcessingElement(Protocol):

@@ -16,7 +16,7 @@ from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.engines.base import Metrics
 from anabranch.graph.model import Graph
 from anabranch.progress import figures, print_collected, print_files, shown, written
-from anabranch.run import ENGINES, run
+from anabranch.run import ENGINES, FORMS, run
 
 PURPOSE = "Run an app: a function with @ab.app in a Python file."
 EXAMPLE = """\
@@ -37,7 +37,7 @@ def run_command(given: list[str], errors: Console) -> int:
     display: AbstractContextManager[None] = shown(errors, program.name, metrics) if is_shown else nullcontext()
     try:
         with display:
-            result = run(program, engine=options["engine"], metrics=metrics)
+            result = run(program, engine=options["engine"], form=options["form"], metrics=metrics)
     except KeyboardInterrupt:
         errors.print(f"stopped after {figures(metrics)}; what was written so far is kept")
         _print_written(program.graph, metrics, errors)
@@ -68,6 +68,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--generate", metavar="N", type=_size, help="make data of this size in build/, run the app on "
                        "them, and show what it writes (for files with a function 'generate')")  # fmt: skip
     group.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help=f"default: {ENGINES[0]}")
+    group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
     group.add_argument("--quiet", action="store_true", help="show no progress")
     group.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from anabranch.errors import UsageError
+from anabranch.errors import RunError, UsageError
 from anabranch.graph.model import Graph
-
-
-@dataclass
-class OperatorMetrics:
-    """What happened at one operator."""
-
-    received: int = 0
-    emitted: int = 0
-    late: int = 0
-    skipped: int = 0
-    dead_letters: int = 0
+from anabranch.operators.base import Meaning
+from anabranch.operators.metrics import OperatorMetrics
+from anabranch.operators.sinks.collect import CollectMeaning
 
 
 @dataclass
@@ -27,12 +21,22 @@ class Metrics:
 
     operators: dict[str, OperatorMetrics] = field(default_factory=dict)
     tuples_in: int = 0
-    tuples_out: int = 0
+    sinks: tuple[str, ...] = ()
     started: float = field(default_factory=time.perf_counter)
     stopped: float | None = None
 
     def __getitem__(self, operator_id: str) -> OperatorMetrics:
         return self.operators[operator_id]
+
+    def start(self, graph: Graph) -> None:
+        """Every operator of a program gets its figures."""
+        for operator in graph.operators:
+            self.operators.setdefault(operator.id, OperatorMetrics())
+        self.sinks = tuple(operator.id for operator in graph.sinks)
+
+    @property
+    def tuples_out(self) -> int:
+        return sum(self.operators[sink].received for sink in self.sinks)
 
     @property
     def elapsed(self) -> float:
@@ -69,3 +73,22 @@ class Result:
             known = ", ".join(self.collected) or "none"
             raise UsageError(f"nothing was collected as '{name}'", hint=f"the program collects: {known}")
         return list(self.collected[name])
+
+
+def collected(meanings: Iterable[Meaning]) -> dict[str, list[Any]]:
+    """What the `collect` sinks among these hold, by name."""
+    return {
+        meaning.operator.definition.name: meaning.items  # type: ignore[attr-defined]  # a Collect has a name
+        for meaning in meanings
+        if isinstance(meaning, CollectMeaning)
+    }
+
+
+@contextmanager
+def carrying_result(result: Callable[[], Result]) -> Iterator[None]:
+    """An error or interrupt that stops a run carries its result so far."""
+    try:
+        yield
+    except (RunError, KeyboardInterrupt) as stop:
+        stop.result = result()  # type: ignore[union-attr]  # any exception can carry an attribute
+        raise

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from anabranch.errors import SourceError
-from anabranch.graph.model import Operator
+from anabranch.graph.model import Graph, Operator
 from anabranch.graph.values import key_reader, order_reader
 from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreadable
 
@@ -59,6 +59,12 @@ class _Reader:
         except Exception as cause:
             self._has_failed = True
             return Failed(cause)
+
+
+def check_sources(graph: Graph) -> None:
+    """Say before anything is processed which source cannot be read, where that can be known."""
+    for operator in graph.sources:
+        cast(SourceDefinition, operator.definition).check(operator)
 
 
 def draw(sources: Sequence[Operator]) -> Iterator[Drawn]:

@@ -12,6 +12,7 @@ from anabranch.graph.model import Operator
 from anabranch.graph.phrases import (
     columns,
     elided,
+    forms_words,
     forwards_words,
     is_partitioned_into_regions,
     joint_words,
@@ -207,6 +208,8 @@ def _pes(plan: Plan, width: int) -> Iterator[str]:
     for pe in plan.pes:
         where = f"  (in {pe.region})" if pe.region is not None else ""
         yield from _wrapped(f"{_padded(pe.id, size)}  {names(pe.operators)}{where}", width, indent=2, hanging=4 + size)
+        for words in forms_words(pe):
+            yield from _wrapped(words, width, indent=4 + size, hanging=6 + size)
 
 
 def _not_parallel(plan: Plan, width: int) -> Iterator[str]:

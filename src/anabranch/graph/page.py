@@ -10,6 +10,7 @@ from anabranch.graph.drawing.style import PAGE_STYLE
 from anabranch.graph.model import Edge, Operator
 from anabranch.graph.phrases import (
     ORDERING_MEANS,
+    forms_words,
     forwards_words,
     joint_words,
     names,
@@ -21,7 +22,7 @@ from anabranch.graph.phrases import (
     summary,
     why_sequential,
 )
-from anabranch.graph.plan import Plan, Region
+from anabranch.graph.plan import PE, Plan, Region
 from anabranch.graph.properties import Reason
 
 _DASH = "–"
@@ -104,10 +105,13 @@ def _operator_row(plan: Plan, operator: Operator) -> list[Element | str]:
 
 
 def _pes(plan: Plan) -> list[Element]:
-    rows: list[list[Element | str]] = [
-        [element("b", pe.id), names(pe.operators), pe.region if pe.region is not None else _DASH] for pe in plan.pes
-    ]
-    return _section("Processing elements", ("PE", "operators fused into one function", "region"), rows)
+    rows = [_pe_row(pe) for pe in plan.pes]
+    return _section("Processing elements", ("PE", "operators fused into one function", "region", "code"), rows)
+
+
+def _pe_row(pe: PE) -> list[Element | str]:
+    forms = element("div", *(element("div", words) for words in forms_words(pe))) if pe.stretches else _DASH
+    return [element("b", pe.id), names(pe.operators), pe.region if pe.region is not None else _DASH, forms]
 
 
 def _streams(plan: Plan) -> list[Element]:

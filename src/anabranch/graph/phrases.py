@@ -8,7 +8,7 @@ from functools import cache
 
 from anabranch.errors import Location
 from anabranch.graph.model import Operator
-from anabranch.graph.plan import JointKind, Ordering, Plan, Region
+from anabranch.graph.plan import PE, JointKind, Ordering, Plan, Region, Stretch
 from anabranch.graph.properties import Properties, Reason, Selectivity, State
 
 ORDERING_MEANS: dict[Ordering, str] = {
@@ -144,6 +144,27 @@ def why_sequential(plan: Plan, operator: Operator) -> tuple[Reason, ...]:
     if plan.region_of(operator.id) is not None or not is_partitioned_into_regions(plan):
         return ()
     return plan.sequential.get(operator.id) or (Reason("region", "no reason is known", operator.location),)
+
+
+# Processing elements --------------------------------------------------------------------------------------------
+
+
+def forms_words(pe: PE) -> list[str]:
+    """The form of each of its stretches, and why it is not native."""
+    if len(pe.stretches) == 1:
+        return [form_words(pe.stretches[0])]
+    return [f"{names(stretch.operators)}: {form_words(stretch)}" for stretch in pe.stretches]
+
+
+def form_words(stretch: Stretch) -> str:
+    why = reason_words(stretch.why_not_native) if stretch.why_not_native is not None else None
+    match stretch.form:
+        case "native":
+            return "native form"
+        case None:
+            return f"cannot be native: {why}"
+        case _:
+            return f"Python form: {why}" if why is not None else "Python form, as asked for"
 
 
 # Regions --------------------------------------------------------------------------------------------------------

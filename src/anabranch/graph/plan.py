@@ -61,12 +61,25 @@ class Region:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """Operators of a PE that are one generated function. `form` is None where the one asked for cannot be had."""
+
+    operators: tuple[str, ...]
+    form: str | None  # native | python
+    why_not_native: Reason | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class PE:
-    """Operators fused into one processing element: one generated function. It never spans a region's boundary."""
+    """Operators fused into one processing element: one generated function. It never spans a region's boundary.
+
+    `stretches` are the functions it is cut into where not all of it can be native; sources and sinks are in none.
+    """
 
     id: str
     operators: tuple[str, ...]
     region: str | None = None
+    stretches: tuple[Stretch, ...] = ()
 
 
 def _empty() -> Mapping[Any, Any]:
@@ -78,6 +91,7 @@ class Plan:
     """Everything the compiler knows; a pass takes one and gives a new one."""
 
     graph: Graph
+    wanted_form: str = "auto"  # of generated code: auto | native | python
     properties: Mapping[str, Properties] = field(default_factory=_empty)  # by operator
     regions: tuple[Region, ...] = ()
     sequential: Mapping[str, tuple[Reason, ...]] = field(default_factory=_empty)  # why an operator is in no region

@@ -111,6 +111,11 @@ class SourceDefinition(Definition):
     order_by: str | None = None
     partition_by: tuple[str, ...] = ()
 
+    @property
+    def is_live(self) -> bool:
+        """Whether the next tuple may be long in coming, so that nobody may wait for it with those before it."""
+        return False
+
     def check(self, operator: Operator) -> None:
         """Say before anything is processed that the source cannot be read, where that can be known."""
 

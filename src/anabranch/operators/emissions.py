@@ -43,17 +43,17 @@ def each_emission(result: Any, operator: Operator) -> Iterator[Emission]:
     if result is None:
         return
     if isinstance(result, To) or hasattr(result, "_fields"):
-        yield _routed(result, operator)
+        yield routed(result, operator)
         return
     try:
         items = iter(result)
     except TypeError:
         raise ValueProblem(f"a tuple, several, or None expected, got {shown(result)}") from None
     for item in items:
-        yield _routed(item, operator)
+        yield routed(item, operator)
 
 
-def _routed(item: Any, operator: Operator) -> Emission:
+def routed(item: Any, operator: Operator) -> Emission:
     if isinstance(item, To):
         for index, port in enumerate(operator.outputs):
             if port.name == item.output and port.name != "dead_letter":

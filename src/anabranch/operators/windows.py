@@ -81,7 +81,10 @@ class Axis:
         return int(scaled)
 
     def time(self, item: Any) -> Any:
-        value = item[self.position]
+        return self.time_of(item[self.position])
+
+    def time_of(self, value: Any) -> Any:
+        """A value of the attribute as a number of the axis."""
         if self.kind == "float":
             if value != value or value in (float("inf"), float("-inf")):
                 raise PlainProblem(f"its time, attribute '{self.attribute}', is {value}, which is in no window")

@@ -163,7 +163,9 @@ def _process(operator: Operator, process: Process) -> Properties:
 
 def _state_of_process(operator: Operator, process: Process, findings: Findings) -> tuple[State, tuple[Reason, ...]]:
     if findings.shared:
-        return State.STATEFUL, findings.reasons
+        # What a keyed operator keeps for itself would not be in the way.
+        in_the_way = tuple(r for r in findings.reasons if not (process.key and r in findings.own))
+        return State.STATEFUL, in_the_way
     others = tuple(reason for reason in findings.reasons if reason.about != "state")
     if process.key:
         why = Reason("state", f"one instance per {', '.join(process.key)}, which shares nothing", operator.location)

@@ -41,6 +41,10 @@ class Beacon(SourceDefinition):
         if self.rate is not None and not _is_positive(self.rate):
             raise BuildError(f"rate={self.rate!r} is not a number of tuples per second", hint="use a number above 0")
 
+    @property
+    def is_live(self) -> bool:
+        return self.rate is not None
+
     def partitions(self, operator: Operator) -> tuple[Partition, ...]:
         return (Partition("beacon", self._read),)
 

@@ -49,6 +49,10 @@ class Generate(SourceDefinition):
     def key(self) -> tuple[str, ...]:
         return self.partition_by
 
+    @property
+    def is_live(self) -> bool:
+        return True
+
     def partitions(self, operator: Operator) -> tuple[Partition, ...]:
         if self.parts is None:
             return (Partition("generate", self._read),)

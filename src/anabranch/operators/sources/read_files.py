@@ -42,6 +42,10 @@ class ReadFiles(SourceDefinition):
     def key(self) -> tuple[str, ...]:
         return self.partition_by
 
+    @property
+    def is_live(self) -> bool:
+        return any(_is_read_once(path) for path in self.files())
+
     def files(self) -> tuple[Path, ...]:
         """The files as they are now; a `SourceError` where there is none."""
         return matching_files(self.pattern)

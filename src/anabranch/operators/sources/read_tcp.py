@@ -41,6 +41,10 @@ class ReadTcp(SourceDefinition):
     def address(self) -> str:
         return f"tcp://{self.host}:{self.port}"
 
+    @property
+    def is_live(self) -> bool:
+        return True
+
     def partitions(self, operator: Operator) -> tuple[Partition, ...]:
         return (Partition(self.address, lambda: self._read(operator)),)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from anabranch.errors import Location, OperatorError, RunError, SourceError
+from anabranch.errors import Location, OperatorError, RunError, SourceError, in_words
 from anabranch.graph.model import Operator
 from anabranch.operators.base import Unreadable
+from anabranch.operators.metrics import OperatorMetrics
 
 _NOT_THE_USERS = (
     str(Path(__file__).resolve().parent.parent) + os.sep,
@@ -20,6 +22,9 @@ _NOT_THE_USERS = (
     "<frozen",
 )
 
+
+# Files of generated code, and for each how a place in it is a line of the user's.
+GENERATED: dict[str, Callable[[TracebackType], Location | None]] = {}
 
 _CALLS_USER_CODE = ("for_each", "generate", "beacon")  # the sources and sinks that do
 
@@ -49,12 +54,36 @@ def unreadable_error(operator: Operator, item: Unreadable) -> SourceError:
     )
 
 
+def after_failure(
+    operator: Operator, metrics: OperatorMetrics, problem: Exception, item: Any, during: str
+) -> tuple[int, Any] | None:
+    """Stop the run, or do what `on_error` of the operator says: perhaps a dead letter goes out, on a port."""
+    error = operator_error(operator, problem, None if operator.is_source else item, during)
+    if operator.on_error == "stop":
+        raise error
+    if operator.on_error == "skip":
+        metrics.skipped += 1
+        return None
+    metrics.dead_letters += 1
+    return operator.output("dead_letter"), _dead_letter(operator, error, problem, item)
+
+
+def _dead_letter(operator: Operator, error: RunError, problem: Exception, item: Any) -> Any:
+    make = operator.outputs[operator.output("dead_letter")].schema.type
+    where = getattr(error, "where", None) or str(operator.location)
+    if isinstance(item, Unreadable):
+        return make(operator.id, where, item.message, item.raw or "")  # type: ignore[call-arg]  # DeadLetter
+    return make(operator.id, where, in_words(problem), repr(item))  # type: ignore[call-arg]  # DeadLetter
+
+
 def user_line(trace: TracebackType | None) -> Location | None:
     """The innermost line of a traceback that is the user's own."""
     found = None
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if not file.startswith(_NOT_THE_USERS):
+        if file in GENERATED:
+            found = GENERATED[file](trace)
+        elif not file.startswith(_NOT_THE_USERS):
             found = Location(file, trace.tb_lineno)
         trace = trace.tb_next
     return found

@@ -1,0 +1,119 @@
+"""What has to happen before tuples flow: building a processing element, and the whole way of `anabranch run`.
+
+Each measurement is a process of its own. "Cold" is with an empty cache folder, "cached" with what that left there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+
+from anabranch.codegen import cache_folder
+from benchmarks.codegen.elements import NATIVE, PYTHON, Form, Missing, element
+from benchmarks.codegen.inputs import column_batches, row_batches
+from benchmarks.codegen.pipelines import MOBILITY_FRAUD, PIPELINES
+
+APP = Path(__file__).with_name("first_output_app.py")
+FIRST_TUPLES = 1_000
+
+
+@dataclass(frozen=True)
+class Times:
+    """In seconds."""
+
+    cold: float
+    cached: float
+
+
+# Building a processing element ------------------------------------------------------------------------------
+
+
+def build_times(repeats: int) -> dict[tuple[str, str], Times]:
+    """By pipeline and form: from the program to the end of the first chunk, less what a later chunk takes."""
+    found = {}
+    for pipeline in PIPELINES:
+        for form in (PYTHON, NATIVE) if pipeline.is_native else (PYTHON,):
+            runs = [_cold_and_cached(pipeline.name, form) for _ in range(repeats)]
+            times = [run for run in runs if run is not None]
+            if times:
+                found[pipeline.name, form] = Times(
+                    statistics.median(each.cold for each in times), statistics.median(each.cached for each in times)
+                )
+    return found
+
+
+def _cold_and_cached(name: str, form: Form) -> Times | None:
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-m", "benchmarks.codegen.startup", name, form]
+        answers = []
+        for _ in range(2):
+            done = subprocess.run(command, env=_with_cache(cache), capture_output=True, text=True, check=True)
+            answers.append(json.loads(done.stdout.splitlines()[-1]))
+    return None if None in answers else Times(*answers)
+
+
+def _with_cache(folder: str) -> dict[str, str]:
+    return {**os.environ, cache_folder.VARIABLE: folder, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def _build(name: str, form: Form) -> float | None:
+    """Run in the process of its own."""
+    pipeline = next(each for each in PIPELINES if each.name == name)
+    data = pipeline.data(2_000)
+    batches = (row_batches if form == PYTHON else column_batches)(data)
+    empty: list[list[Any]] = [[] for _ in data.streams]
+    start = time.perf_counter()
+    try:
+        built = element(pipeline.program(*empty), form)
+    except Missing:
+        return None
+    built.process(batches[0])
+    return time.perf_counter() - start
+
+
+# The first output of a command ------------------------------------------------------------------------------
+
+
+def first_outputs(repeats: int) -> dict[str, Times]:
+    """Seconds from the start of `anabranch run` to its first line of output, by engine and form."""
+    options = {form: ["--engine", "fused", "--form", form] for form in (PYTHON, NATIVE)}
+    options["sequential"] = ["--engine", "sequential"]
+    with tempfile.TemporaryDirectory() as folder:
+        calls = Path(folder) / "calls.csv"
+        pyarrow.csv.write_csv(MOBILITY_FRAUD.data(FIRST_TUPLES).streams[0], calls)
+        return {name: _first_output(calls, given, repeats) for name, given in options.items()}
+
+
+def _first_output(calls: Path, options: list[str], repeats: int) -> Times:
+    cold, cached = [], []
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(_seconds_to_first_line(calls, options, cache))
+            cached.append(_seconds_to_first_line(calls, options, cache))
+    return Times(statistics.median(cold), statistics.median(cached))
+
+
+def _seconds_to_first_line(calls: Path, options: list[str], cache: str) -> float:
+    command = [sys.executable, "-m", "anabranch.cli", "run", str(APP), "--calls", str(calls), *options]
+    start = time.perf_counter()
+    with subprocess.Popen(command, env=_with_cache(cache), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        seconds = time.perf_counter() - start
+        process.stdout.read()
+    assert first.startswith("Travel("), f"{command} printed {first!r}"
+    return seconds
+
+
+if __name__ == "__main__":
+    print(json.dumps(_build(*sys.argv[1:])))

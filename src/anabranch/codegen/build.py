@@ -1,0 +1,134 @@
+"""From a part of a program to the processing element that runs it: which form it takes, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from anabranch.codegen.functions import Refusal
+from anabranch.codegen.native.assemble import Assembled, assemble
+from anabranch.codegen.native.values import NotNative
+from anabranch.codegen.costs import native_pays
+from anabranch.codegen.part import Part, part_of
+from anabranch.codegen.pe import ProcessingElement
+from anabranch.codegen.python import python_form
+from anabranch.codegen.stages import Staged, cut_after, cut_before
+from anabranch.errors import UsageError
+
+Form = Literal["python", "native", "auto"]
+FORMS: tuple[Form, ...] = ("auto", "native", "python")
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A stretch of a part in one form. `operator` is the one that keeps it from being native, and `why` the reason."""
+
+    part: Part
+    form: Literal["python", "native"]
+    assembled: Assembled | None = None
+    operator: str | None = None
+    why: Refusal | None = None
+
+    def __str__(self) -> str:
+        if self.form == "native":
+            return "native form"
+        return f"Python form: `{self.operator}` {self.why}" if self.why else "Python form, as asked for"
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The forms of a part: of all of it, or of its stages."""
+
+    stages: tuple[Stage, ...]
+
+    @property
+    def form(self) -> str:
+        return " and ".join(dict.fromkeys(stage.form for stage in self.stages))
+
+    def __str__(self) -> str:
+        if len(self.stages) == 1:
+            return str(self.stages[0])
+        return "; ".join(f"{', '.join(stage.part.operators)}: {stage}" for stage in self.stages)
+
+
+def decide(part: Part, form: Form = "auto", *, origins: bool = False, tracks_changes: bool = False) -> Decision:
+    """Native where it can be and pays, unless another form is asked for."""
+    if form == "python":
+        return Decision((Stage(part, "python"),))
+    options = {"origins": origins, "tracks_changes": tracks_changes}
+    # Where a tuple comes from is not known beyond a cut, so what needs origins stays in one piece.
+    stages = _stages(part, options) if not origins else [_stage(part, options)]
+    if form == "auto" and not any(stage.form == "native" and native_pays(stage.part) for stage in stages):
+        first = next((stage for stage in stages if stage.form == "python"), None)
+        if first is not None:
+            return Decision((Stage(part, "python", None, first.operator, first.why),))
+    return Decision(tuple(stages))
+
+
+def _stage(part: Part, options: dict[str, bool]) -> Stage:
+    try:
+        return Stage(part, "native", assemble(part, **options))
+    except NotNative as problem:
+        return Stage(part, "python", None, problem.operator, problem.refusal)
+
+
+def _stages(part: Part, options: dict[str, bool]) -> list[Stage]:
+    """The part in one piece if it can be native, else cut around the operator that keeps it from that."""
+    whole = _stage(part, options)
+    if whole.form == "native" or whole.operator is None or len(part.operators) == 1:
+        return [whole]
+    before = cut_before(part, whole.operator)
+    if before is not None:
+        first, second = _stages(before[0], {**options, "origins": True}), _stages(before[1], options)
+        return _joined([*first, *second], options)
+    after = cut_after(part, whole.operator)
+    if after is not None:
+        second = _stages(after[1], options)
+        if any(stage.form == "native" for stage in second):
+            return [Stage(after[0], "python", None, whole.operator, whole.why), *second]
+    return [whole]
+
+
+def _joined(stages: list[Stage], options: dict[str, bool]) -> list[Stage]:
+    """Stretches in the Python form that follow one another are one."""
+    found: list[Stage] = []
+    for stage in stages:
+        if found and found[-1].form == stage.form == "python":
+            before = found.pop()
+            part = part_of(stage.part.graph, (*before.part.operators, *stage.part.operators))
+            found.append(Stage(part, "python", None, before.operator, before.why))
+        else:
+            found.append(stage)
+    return found
+
+
+def build_pe(
+    part: Part, form: Form = "auto", *, origins: bool = False, tracks_changes: bool = False
+) -> ProcessingElement:
+    """The processing element of a part; `native` asked for where it cannot be is an error that says why."""
+    if form not in FORMS:
+        raise UsageError(f"there is no form '{form}'", hint=f"use one of {', '.join(FORMS)}")
+    decision = decide(part, form, origins=origins, tracks_changes=tracks_changes)
+    refused = next((stage for stage in decision.stages if stage.why is not None), None)
+    if form == "native" and refused is not None and refused.why is not None:
+        raise UsageError(
+            f"'{refused.operator}' cannot be native: it {refused.why.reason}",
+            location=refused.why.location,
+            hint="let the form be chosen (auto): it takes the Python form where native code cannot be",
+        )
+    last = len(decision.stages) - 1
+    elements = [
+        _element(stage, origins=origins or number < last, tracks_changes=tracks_changes)
+        for number, stage in enumerate(decision.stages)
+    ]
+    return elements[0] if len(elements) == 1 else Staged(elements)
+
+
+def _element(stage: Stage, *, origins: bool, tracks_changes: bool) -> ProcessingElement:
+    if stage.assembled is None:
+        return python_form(stage.part, origins=origins, tracks_changes=tracks_changes)
+    from anabranch.codegen.native.compiled import compiled
+    from anabranch.codegen.native.element import NativeElement
+
+    kernels = compiled(stage.part, stage.assembled)
+    return NativeElement(stage.part, stage.assembled, kernels, origins=origins, tracks_changes=tracks_changes)

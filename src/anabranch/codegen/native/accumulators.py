@@ -1,0 +1,207 @@
+"""Aggregate functions as variables of a window's record: how each begins, takes a tuple in, and gives its result.
+
+Every step is that of the classes in `operators/aggregates.py`, in the same order, so that floats have the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anabranch.codegen.native.kernel import Kernel
+from anabranch.codegen.native.records import Record
+from anabranch.codegen.native.values import ALWAYS, STORABLE, ZEROS, NotNative, Value
+from anabranch.codegen.types import FLOAT, INT, Type, type_of_attribute
+from anabranch.graph.model import Operator
+from anabranch.operators.aggregates import Aggregate
+
+
+@dataclass(eq=False)
+class Accumulator:
+    """One aggregate of a window; `names` are its variables by what they are."""
+
+    kernel: Kernel
+    aggregate: Aggregate
+    names: dict[str, str]
+    kinds: dict[str, str]
+    type: Type  # of the attribute
+
+    def begin(self) -> list[str]:
+        return [f"{name} = {ZEROS[self.kinds[what]]}" for what, name in self.names.items()]
+
+    def add(self, item: Value) -> None:
+        """Write what a tuple changes."""
+        writer = self.kernel.writer
+        match self.aggregate.function:
+            case "count":
+                writer.line(f"{self.names['count']} += 1")
+                return
+            case "arg_max":
+                self._add_arg_max(item)
+                return
+        value = self._attribute(item, self.aggregate.attribute)
+        match self.aggregate.function:
+            case "any_" | "first":
+                with writer.block(f"if not {self.names['set']}:"):
+                    writer.line(f"{self.names['set']} = True")
+                    self._set(value)
+            case "last":
+                self._set(value)
+            case _ if value.has != ALWAYS:
+                with writer.block(f"if {value.has}:"):
+                    self._add_present(value)
+            case _:
+                self._add_present(value)
+
+    def _add_present(self, value: Value) -> None:
+        writer, names = self.kernel.writer, self.names
+        match self.aggregate.function:
+            case "sum_" | "mean":
+                self._add_to_total(value)
+                if "count" in names:
+                    writer.line(f"{names['count']} += 1")
+            case "std":
+                number = self.kernel.named(_as_float(value), "number")
+                distance = writer.fresh("distance")
+                writer.line(f"{names['count']} += 1")
+                writer.line(f"{distance} = {number} - {names['mean']}")
+                writer.line(f"{names['mean']} = {names['mean']} + {distance} / np.float64({names['count']})")
+                writer.line(f"{names['squares']} = {names['squares']} + {distance} * ({number} - {names['mean']})")
+            case "min_" | "max_":
+                better = self._is_better(value.code, names["value"], f"not {names['set']}")
+                with writer.block(f"if {better}:"):
+                    writer.line(f"{names['set']} = True")
+                    writer.line(f"{names['value']} = {value.code}")
+
+    def _add_to_total(self, value: Value) -> None:
+        writer, total = self.kernel.writer, self.names["total"]
+        if self.kinds["total"] == "float":
+            writer.line(f"{total} = {total} + {_as_float(value).code}")
+            return
+        wrong = writer.fresh("wrong")
+        self.kernel.uses("add_int")
+        code = value.code if value.type.kind == "int" else f"np.int64({value.code})"
+        writer.line(f"{total}, {wrong} = add_int({total}, {code})")
+        self.kernel.check(wrong)
+
+    def _is_better(self, new: str, old: str, first: str) -> str:
+        """NaN is larger than every number; of equals the first stays."""
+        smaller = self.aggregate.function == "min_"
+        if self.type.kind == "float":
+            nan = f"({old} != {old} and {new} == {new})" if smaller else f"({new} != {new} and {old} == {old})"
+            return f"{first} or {new} {'<' if smaller else '>'} {old} or {nan}"
+        return f"{first} or {new} {'<' if smaller else '>'} {old}"
+
+    def _add_arg_max(self, item: Value) -> None:
+        writer, names = self.kernel.writer, self.names
+        rank, value = self._attribute(item, self.aggregate.by), self._attribute(item, self.aggregate.attribute)
+        new, old = rank.code, names["rank"]
+        larger = f"{new} > {old}"
+        if rank.type.kind == "float":
+            larger = f"({larger} or ({new} != {new} and {old} == {old}))"
+        better = larger if rank.has == ALWAYS else f"({rank.has} and (not {names['rank_has']} or {larger}))"
+        with writer.block(f"if not {names['set']} or {better}:"):
+            writer.line(f"{names['set']} = True")
+            writer.line(f"{names['rank']} = {new}")
+            if "rank_has" in names:
+                writer.line(f"{names['rank_has']} = {rank.has}")
+            self._set(value)
+
+    def _set(self, value: Value) -> None:
+        code = self.kernel.text_number(value) if value.type.kind == "str" else value.code
+        self.kernel.writer.line(f"{self.names['value']} = {code}")
+        if "value_has" in self.names:
+            self.kernel.writer.line(f"{self.names['value_has']} = {value.has}")
+
+    def _attribute(self, item: Value, name: str | None) -> Value:
+        assert item.members is not None
+        assert name is not None
+        return item.members[name]
+
+    def result(self, names: dict[str, str]) -> Value:
+        """The result, where the variables are called as `names` says."""
+        mine = {what: names[name] for what, name in self.names.items()}
+        writer = self.kernel.writer
+        match self.aggregate.function:
+            case "count":
+                return Value(INT, mine["count"], is_stable=True)
+            case "sum_":
+                return Value(FLOAT if self.kinds["total"] == "float" else INT, mine["total"], is_stable=True)
+            case "mean":
+                return self._mean(mine)
+            case "std":
+                result = writer.fresh("deviation")
+                ddof = self.aggregate.ddof
+                with writer.block(f"if {mine['count']} <= {ddof}:"):
+                    writer.line(f"{result} = math.nan")
+                with writer.block("else:"):
+                    square = f"{mine['squares']} / np.float64({mine['count']} - {ddof})"
+                    writer.line(f"{result} = math.sqrt({square})")
+                    writer.line(f"bad |= {mine['squares']} < 0.0")  # Python's sqrt raises
+                has = f"{mine['count']} != 0" if self.type.optional else ALWAYS
+                return Value(Type("float", self.type.optional), result, has, is_stable=True)
+            case _:
+                has = mine.get("value_has", mine["set"] if self.type.optional else ALWAYS)
+                return Value(self.type.varying(), mine["value"], has, is_stable=True)
+
+    def _mean(self, names: dict[str, str]) -> Value:
+        writer = self.kernel.writer
+        result = writer.fresh("mean")
+        total, count = names["total"], names["count"]
+        if self.kinds["total"] == "float":
+            writer.line(f"{result} = {total} / np.float64({count}) if {count} != 0 else 0.0")
+        else:
+            wrong = writer.fresh("wrong")
+            self.kernel.uses("truediv_int")
+            writer.line(f"{result}, {wrong} = truediv_int({total}, {count} if {count} != 0 else 1)")
+            self.kernel.check(wrong)
+        has = f"{count} != 0" if self.type.optional else ALWAYS
+        return Value(Type("float", self.type.optional), result, has, is_stable=True)
+
+
+def _as_float(value: Value) -> Value:
+    if value.type.kind == "float":
+        return value
+    return Value(FLOAT, f"np.float64({value.code})")
+
+
+def accumulator(kernel: Kernel, record: Record, operator: Operator, name: str, aggregate: Aggregate) -> Accumulator:
+    """The variables of an aggregate, as words of a window's record."""
+    schema = operator.inputs[0].schema
+    kind = type_of_attribute(schema[aggregate.attribute]) if aggregate.attribute else INT
+    by = type_of_attribute(schema[aggregate.by]) if aggregate.by else None
+    kinds = _words(aggregate, kind, by, operator)
+    names = {}
+    for what, word in kinds.items():
+        names[what] = kernel.writer.fresh(f"{record.prefix}_{name}_{what}")
+        record.add(names[what], word, (name, what))
+    return Accumulator(kernel, aggregate, names, kinds, kind)
+
+
+def _words(aggregate: Aggregate, kind: Type, by: Type | None, operator: Operator) -> dict[str, str]:
+    total = "float" if kind.kind == "float" else "int"
+    match aggregate.function:
+        case "count":
+            return {"count": "int"}
+        case "sum_":
+            return {"total": total}
+        case "mean":
+            return {"total": total, "count": "int"}
+        case "std":
+            return {"count": "int", "mean": "float", "squares": "float"}
+        case "min_" | "max_" if kind.is_number:
+            return {"value": kind.kind, "set": "bool"}
+        case "any_" | "first" | "last" | "arg_max" if kind.kind in STORABLE:
+            words = {"value": kind.kind}
+            if aggregate.function != "last":
+                words["set"] = "bool"
+            if kind.optional:
+                words["value_has"] = "bool"
+            if aggregate.function == "arg_max":
+                assert by is not None
+                if not by.is_number:
+                    raise NotNative(f"ranks by a {by.kind}", operator.location)
+                words["rank"] = by.kind
+                if by.optional:
+                    words["rank_has"] = "bool"
+            return words
+    raise NotNative(f"computes {aggregate.function.rstrip('_')} of a {kind.kind}", operator.location)

@@ -1,0 +1,244 @@
+"""A part of a program as the source of a module with its kernels."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from anabranch.codegen.native.kernel import START, STATUS, STOP, Argument, Cell, Kernel, Knowledge, OutputMode
+from anabranch.codegen.native.records import Record
+from anabranch.codegen.native.values import NotNative
+from anabranch.codegen.native.visits import Visits
+from anabranch.codegen.part import Part
+from anabranch.graph.model import Operator
+from anabranch.operators.aggregate import WindowAggregate
+
+_MOST_PASSES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Assembled:
+    """The source of a module, and how its kernels are called."""
+
+    source: str
+    arguments: tuple[Argument, ...]  # of every kernel, in order, after `meta`
+    cells: dict[str, Cell]
+    records: dict[str, Record]  # by operator
+    texts: tuple[str, ...]  # the constants that the pool begins with
+    outputs: dict[tuple[int, str], OutputMode]
+    growing: frozenset[int]  # outputs of which a tuple may cause any number
+    most_emitted: dict[int, int]  # of the others
+    closing: tuple[str, ...]  # operators with a kernel that emits what they hold
+
+
+def assemble(part: Part, *, origins: bool = False, tracks_changes: bool = False) -> Assembled:
+    """The native form of a part; `NotNative` says why there is none."""
+    known = Knowledge()
+    for _ in range(_MOST_PASSES):
+        kernel = Kernel(part, known, origins=origins, tracks_changes=tracks_changes)
+        visits = Visits(kernel)
+        try:
+            branches = [_tuple_branch(kernel, visits, number) for number in range(len(part.inputs))]
+            closings = [_closing(kernel, visits, operator) for operator in _closing_operators(visits)]
+        except NotNative as problem:
+            problem.operator = problem.operator or (visits.current.id if visits.current else None)
+            if problem.refusal.location is None and visits.current is not None:
+                raise NotNative(problem.refusal.reason, visits.current.location, problem.operator) from None
+            raise
+        learnt = _learn(kernel, [line for branch in (*branches, *closings) for line in branch.body])
+        if learnt == known:
+            return _module(kernel, visits, branches, closings)
+        known = learnt
+    raise AssertionError("the passes over a part do not come to an end")
+
+
+@dataclass
+class Branch:
+    """What is done with one kind of item: the body, and its stores, which wait for its end."""
+
+    body: list[str]
+    begin: list[str]
+    checks: list[str]
+    commits: list[str]
+    name: str = ""
+
+
+def _tuple_branch(kernel: Kernel, visits: Visits, number: int) -> Branch:
+    """A tuple of an input."""
+    stream = kernel.part.inputs[number]
+    _reset(kernel, number)
+    visits.deliver(stream, kernel.input_tuple(kernel.part.schema(stream)))
+    return _taken(kernel)
+
+
+def _closing_operators(visits: Visits) -> list[Operator]:
+    found = [visits.part.operator(name) for name in visits.part.operators if name in visits.window_codes]
+    return [operator for operator in found if isinstance(operator.definition, WindowAggregate)]
+
+
+def _closing(kernel: Kernel, visits: Visits, operator: Operator) -> Branch:
+    """At a punctuation or the end a window emits what it holds, in the order that the kernel is given."""
+    _reset(kernel, 0)
+    visits.current = operator
+    code = visits.window_codes[operator.id]
+    end = f"({kernel.cell(f'{code.prefix}_reached')} + 1)" if code.shape == "shared clock" else "0"
+    with kernel.in_loop():
+        code.emit_record("slot", end)
+    branch = _taken(kernel)
+    branch.name = f"close_{kernel.part.operators.index(operator.id)}"
+    if branch.commits:
+        raise NotNative("is followed by an operator with state", operator.location)
+    return branch
+
+
+def _reset(kernel: Kernel, number: int) -> None:
+    kernel.input = number
+    kernel.writer.lines = []
+    kernel.fresh_each_tuple, kernel.before_commit, kernel.commits = {}, [], []
+    kernel.visited = {}
+    kernel._numbers = {}
+
+
+def _taken(kernel: Kernel) -> Branch:
+    begin = [f"{name} = {code}" for name, code in kernel.fresh_each_tuple.items()]
+    commits = [line for commit in kernel.commits for line in commit]
+    return Branch(kernel.writer.lines, begin, kernel.before_commit, commits)
+
+
+# What a pass teaches the next ------------------------------------------------------------------------------------
+
+
+def _learn(kernel: Kernel, lines: list[str]) -> Knowledge:
+    read: dict[str, None] = {}
+    for line in lines:
+        code = line.strip()
+        if code.startswith("#"):
+            continue
+        assigned = re.match(r"^\w+(?:, \w+)* = (.*)$", code)
+        read.update(dict.fromkeys(re.findall(r"[A-Za-z_]\w*", assigned[1] if assigned else code)))
+    for name in kernel.state_names:
+        if name.startswith("unstorable_") and name in read:
+            raise NotNative(f"reads what it keeps in `{name.removeprefix('unstorable_')}`, of a type that is not native")
+    dropped = kernel.known.dropped | {name for name in kernel.state_names if name not in read}
+    modes = {}
+    for place, columns in kernel.seen_modes.items():
+        is_one = columns[0] is not None and all(column == columns[0] for column in columns)
+        modes[place] = OutputMode(columns[0] if is_one else None)
+    growing = frozenset(output for output, grows in kernel.seen_growing.items() if grows)
+    return Knowledge(frozenset(dropped), modes, growing)
+
+
+# Source ------------------------------------------------------------------------------------------------------------
+
+
+def _module(kernel: Kernel, visits: Visits, branches: list[Branch], closings: list[Branch]) -> Assembled:
+    for number in range(len(branches)):
+        kernel.cell(f"row{number}")
+    held = [record for record in visits.records.values() if not record.is_keyed]
+    loads = [line for record in held for line in record.load_held(kernel)]
+    stores = [line for record in held for line in record.store_held(kernel)]
+    arguments = _ordered(kernel)
+    names = ", ".join(["meta", *(argument.name for argument in arguments)])
+    many = len(kernel.part.inputs) > 1
+    lines = ["import math", "", "import numpy as np", "from numba import njit", ""]
+    if _borrowed(kernel):
+        kernel.uses("borrowed")
+    if kernel.imports:
+        lines += [f"from anabranch.codegen.runtime import {', '.join(sorted(kernel.imports))}", ""]
+    for text, name in kernel.byte_constants.items():
+        lines.append(f"{name} = np.frombuffer({text.encode()!r}, np.uint8)")
+    head = '@njit(nogil=True, cache=True, error_model="numpy")'
+    lines += ["", head, f"def process({names}{', turns' if many else ''}):", *_indented(_process_lines(kernel, branches, loads, stores))]
+    for branch in closings:
+        lines += ["", "", head, f"def {branch.name}({names}, order):", *_indented(_closing_lines(kernel, branch, loads))]
+    operators = [name for name in kernel.part.operators]
+    return Assembled(
+        "\n".join(lines) + "\n",
+        tuple(arguments),
+        dict(kernel.cells),
+        visits.records,
+        tuple(kernel.texts),
+        dict(kernel.known.outputs),
+        kernel.known.growing,
+        dict(kernel.most_emitted),
+        tuple(operators[int(branch.name.removeprefix("close_"))] for branch in closings),
+    )
+
+
+def _ordered(kernel: Kernel) -> list[Argument]:
+    roles = ("column", "pool", "state", "output")
+    return sorted(kernel.arguments.values(), key=lambda argument: roles.index(argument.role))
+
+
+def _process_lines(kernel: Kernel, branches: list[Branch], loads: list[str], stores: list[str]) -> list[str]:
+    lines = [*_borrowed(kernel), f"n = meta[{STOP}]", *_load_cells(kernel), *loads, "bad, full = False, 0"]
+    if len(branches) == 1:
+        items = _item_lines(kernel, branches[0], [], "stop = i")
+        lines += ["stop = n", f"for i in range(meta[{START}], n):", *_indented(items)]
+        return [*lines, f"meta[{START}] = stop", *stores, *_save_cells(kernel), *_status()]
+    lines += [f"turn = meta[{START}]"]
+    for number in range(len(branches)):
+        lines.append(f"i{number} = {kernel.cell(f'row{number}')}")
+    lines += ["while turn < n:"]
+    for number, branch in enumerate(branches):
+        lines.append(f"    {'if' if number == 0 else 'elif'} turns[turn] == {number}:")
+        lines += _indented(_item_lines(kernel, branch, [f"i{number} += 1"], ""), 2)
+    lines.append("    turn += 1")
+    rows = [f"{kernel.cell(f'row{number}')} = i{number}" for number in range(len(branches))]
+    return [*lines, f"meta[{START}] = turn", *rows, *stores, *_save_cells(kernel), *_status()]
+
+
+def _borrowed(kernel: Kernel) -> list[str]:
+    """Arrays that functions are called with in the loop: counting references to them would cost more than the calls."""
+    passed = [a.name for a in kernel.arguments.values() if a.role == "pool" or a.of[-1] in ("table", "keys", "data")]
+    if any(argument.role == "pool" for argument in kernel.arguments.values()):
+        passed.append("meta")
+    return [f"{name} = borrowed({name})" for name in passed]
+
+
+def _item_lines(kernel: Kernel, branch: Branch, advance: list[str], leave: str) -> list[str]:
+    counters = [name for name in kernel.counters.values() if any(_mentions(line, name) for line in branch.body)]
+    marks = [f"{name}_before = {name}" for name in counters]
+    undo = [f"{name} = {name}_before" for name in counters]
+    can_stop = any("bad |=" in line or "full =" in line for line in (*branch.body, *branch.checks))
+    if not can_stop:
+        return [*branch.begin, *branch.body, *branch.commits, *advance]
+    stop = ["if bad or full != 0:", *_indented([*undo, *([leave] if leave else []), "break"])]
+    return [*marks, *branch.begin, *branch.body, *branch.checks, *stop, *branch.commits, *advance]
+
+
+def _mentions(line: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", line) is not None
+
+
+def _closing_lines(kernel: Kernel, branch: Branch, loads: list[str]) -> list[str]:
+    counters = [name for name in kernel.counters.values() if any(_mentions(line, name) for line in branch.body)]
+    lines = [*_borrowed(kernel), *_load_cells(kernel), *loads, "bad, full, i, turn = False, 0, 0, 0", *branch.begin]
+    lines += [f"{name}_before = {name}" for name in counters]
+    lines += ["for at in range(len(order)):", "    slot = order[at]", *_indented(branch.body)]
+    lines += ["if bad or full != 0:", *_indented([f"{name} = {name}_before" for name in counters] or ["pass"])]
+    return [*lines, *_save_cells(kernel), *_status()]
+
+
+def _status() -> list[str]:
+    return ["# 0: done; 1: the next tuple is for the Python form; more: an array is full",
+            f"meta[{STATUS}] = full + 1 if full != 0 else np.int64(bad)"]  # fmt: skip
+
+
+def _load_cells(kernel: Kernel) -> list[str]:
+    return [
+        f"{cell.variable} = float_of(meta[{cell.place}])" if cell.kind == "float" else f"{cell.variable} = meta[{cell.place}]"
+        for cell in kernel.cells.values()
+    ]
+
+
+def _save_cells(kernel: Kernel) -> list[str]:
+    return [
+        f"meta[{cell.place}] = bits_of({cell.variable})" if cell.kind == "float" else f"meta[{cell.place}] = {cell.variable}"
+        for cell in kernel.cells.values()
+        if not cell.variable.endswith("_room")
+    ]
+
+
+def _indented(lines: list[str], levels: int = 1) -> list[str]:
+    return ["    " * levels + line for line in lines]

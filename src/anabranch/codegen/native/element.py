@@ -1,0 +1,289 @@
+"""A processing element in the native form; where native code cannot go on, it continues in the Python form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+
+import numpy as np
+
+from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.columns import NoColumns
+from anabranch.codegen.native import saving
+from anabranch.codegen.native.arrays import Array, ColumnArrays
+from anabranch.codegen.native.assemble import Assembled
+from anabranch.codegen.native.compiled import Compiled
+from anabranch.codegen.native.export import closing_order, meanings_of
+from anabranch.codegen.native.initial import begin
+from anabranch.codegen.native.kernel import START, STATUS, STOP, TEXTS, Argument
+from anabranch.codegen.native.outputs import Outputs, Shape
+from anabranch.codegen.native.rest import joined, rest_of
+from anabranch.codegen.native.signatures import dtype_of
+from anabranch.codegen.native.state import NativeState
+from anabranch.codegen.part import Part, Stream
+from anabranch.codegen.pe import Stopped
+from anabranch.codegen.python import BegunOperator, PythonElement, python_form
+from anabranch.codegen.stretches import Mark, Tuples, stretches
+from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.base import FINAL
+from anabranch.operators.metrics import OperatorMetrics
+
+
+class _Leave(Exception):
+    """The item with this number, and all after it, is for the Python form."""
+
+    def __init__(self, item: int) -> None:
+        super().__init__()
+        self.item = item
+
+
+class NativeElement:
+    """Calls kernels for stretches of tuples, and closes windows between them."""
+
+    def __init__(self, part: Part, assembled: Assembled, compiled: Compiled, **options: bool) -> None:
+        self.part = part
+        self.assembled = assembled
+        self.source = assembled.source
+        self.options = options
+        self.metrics = {operator_id: OperatorMetrics() for operator_id in part.operators}
+        self.state = NativeState(assembled)
+        self.ended: dict[str, int] = {}
+        self.python: PythonElement | None = None  # the element that goes on, once native code had to be left
+        self._compiled = compiled
+        self._shape = Shape(part, assembled)
+        self._counted = _counted(part, assembled)
+        for operator_id, record in assembled.records.items():
+            if not record.is_keyed:
+                begin(self.state.operators[operator_id], part.operator(operator_id), self.state)
+
+    @property
+    def form(self) -> str:
+        return "native" if self.python is None else "python"
+
+    def process(self, batch: Batch) -> list[Chunk]:
+        if self.python is not None:
+            try:
+                return self.python.process(batch)
+            finally:
+                self._add_up()
+        self.state.forget_texts()
+        items = sum(len(chunk) for chunk in batch.chunks if chunk is not None)
+        outputs = Outputs(self._shape, self.state, items)
+        inputs = [None if chunk is None else ColumnArrays(chunk) for chunk in batch.chunks]
+        for number in range(len(batch.chunks)):
+            self.state.set_cell(f"row{number}", 0)
+        try:
+            columns = self._columns(inputs)
+            for stretch in self._stretches(batch):
+                if isinstance(stretch, Mark):
+                    self._mark(stretch, outputs, columns)
+                else:
+                    self._tuples(stretch, outputs, columns)
+        except NoColumns:
+            return self._go_on(batch, 0, [])
+        except _Leave as leave:
+            self._count()
+            return self._go_on(batch, leave.item, outputs.chunks(inputs))
+        self._count()
+        return outputs.chunks(inputs)
+
+    def _stretches(self, batch: Batch) -> Iterable[Tuples | Mark]:
+        return stretches(batch)
+
+    def _columns(self, inputs: list[ColumnArrays | None]) -> dict[Argument, Array]:
+        columns = {}
+        for argument in self.assembled.arguments:
+            if argument.role == "column":
+                number, attribute, what = argument.of
+                source = inputs[number]
+                if source is None:
+                    dtype = {"boolean": "bool"}.get(kind := dtype_of(self.part, argument)[0], kind)
+                    columns[argument] = np.zeros(1, dtype)
+                else:
+                    columns[argument] = source.array(attribute, what)
+        return columns
+
+    # Kernels ----------------------------------------------------------------------------------------------------
+
+    def _tuples(self, stretch: Tuples, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+        meta = self.state.meta
+        many = len(self.part.inputs) > 1
+        # A kernel of one input counts rows, one of several counts turns.
+        first = 0 if many else self.state.cell("row0")
+        meta[START], meta[STOP] = first, first + stretch.count
+        last = None
+        if many:
+            last = stretch.turns if stretch.turns is not None else np.full(stretch.count, stretch.input, np.uint16)
+        while not self._call("process", outputs, columns, last):
+            pass
+        done = int(meta[START]) - first
+        if not many:
+            self.state.set_cell("row0", int(meta[START]))
+        if done < stretch.count:
+            raise _Leave(stretch.start + done)
+
+    def _call(self, kernel: str, outputs: Outputs, columns: dict[Argument, Array], last: Array | None) -> bool:
+        """Call a kernel; False where an array was full, and now is larger."""
+        state = self.state
+        state.set_rooms()
+        arrays = []
+        for argument in self.assembled.arguments:
+            if argument.role == "column":
+                arrays.append(columns[argument])
+            elif argument.role == "output":
+                arrays.append(outputs.arrays[argument.of])
+            else:
+                arrays.append(state.argument(argument.role, argument.of))
+        self._compiled.kernels[kernel](state.meta, *arrays, *(() if last is None else (last,)))
+        state.pool.count = int(state.meta[TEXTS])
+        status = int(state.meta[STATUS])
+        if status < 2:
+            return True
+        self._make_room(status - 1, outputs)
+        return False
+
+    def _make_room(self, full: int, outputs: Outputs) -> None:
+        if full == 1:
+            self.state.pool.make_room(strings=self.state.pool.count + 1, size=len(self.state.pool.bytes))
+        elif full < 1000:
+            outputs.grow(full - 2)
+        else:
+            self.state.operators[self.part.operators[full - 1000]].grow()
+
+    # Punctuations and ends --------------------------------------------------------------------------------------
+
+    def _mark(self, mark: Mark, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+        stream = self.part.inputs[mark.input]
+        before = self.state.meta.copy()
+        ended = dict(self.ended)
+        try:
+            if mark.item is FINAL:
+                self._final(stream, outputs, columns)
+            elif self._is_punctuated(stream):
+                self._punctuation(stream, outputs, columns)
+        except _Leave:
+            self.state.meta[:] = before
+            self.ended = ended
+            raise _Leave(mark.start) from None
+
+    def _is_punctuated(self, stream: Stream) -> bool:
+        return self.part.operator(stream.operator).outputs[stream.port].is_punctuated
+
+    def _punctuation(self, stream: Stream, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+        if stream in self.part.outputs:
+            outputs.punctuate(self.part.outputs.index(stream))
+        for edge in self.part.consumers(stream):
+            operator = self.part.operator(edge.target)
+            if isinstance(operator.definition, WindowAggregate):
+                if operator.definition.window.shape != "punctuated":
+                    continue
+                self._close(operator.id, outputs, columns)
+            for port in range(len(operator.outputs)):
+                onward = Stream(operator.id, port)
+                if self._is_punctuated(onward):
+                    self._punctuation(onward, outputs, columns)
+
+    def _final(self, stream: Stream, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+        if stream in self.part.outputs:
+            outputs.ended[self.part.outputs.index(stream)] = True
+        for edge in self.part.consumers(stream):
+            operator = self.part.operator(edge.target)
+            self.ended[operator.id] = self.ended.get(operator.id, 0) + 1
+            if self.ended[operator.id] < len(operator.inputs):
+                continue
+            if operator.id in self.assembled.closing:
+                self._close(operator.id, outputs, columns)
+            for port in range(len(operator.outputs)):
+                self._final(Stream(operator.id, port), outputs, columns)
+
+    def _close(self, operator_id: str, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+        """Emit what the windows of an operator hold, and empty them."""
+        order = closing_order(self.state, self.assembled.records[operator_id])
+        kernel = f"close_{self.part.operators.index(operator_id)}"
+        while not self._call(kernel, outputs, columns, order):
+            pass
+        if self.state.meta[STATUS] == 1:
+            raise _Leave(0)
+        self.state.operators[operator_id].clear()
+        self.state.set_cell(f"{self.assembled.records[operator_id].prefix}_count", 0)
+
+    # The Python form --------------------------------------------------------------------------------------------
+
+    def _go_on(self, batch: Batch, item: int, before: list[Chunk]) -> list[Chunk]:
+        """From this item on, in the Python form."""
+        self._leave_native()
+        assert self.python is not None
+        try:
+            after = self.python.process(rest_of(batch, item))
+        except Stopped as stopped:
+            raise Stopped(stopped.error, joined(before, stopped.outputs, item), item + stopped.begun) from None
+        finally:
+            self._add_up()
+        return joined(before, after, item)
+
+    def _add_up(self) -> None:
+        """The figures are those of native code until it was left, and those of the Python form since."""
+        assert self.python is not None
+        for name, since in self.python.metrics.items():
+            for each in fields(since):
+                total = getattr(self._before[name], each.name) + getattr(since, each.name)
+                setattr(self.metrics[name], each.name, total)
+
+    def _leave_native(self) -> None:
+        meanings = meanings_of(self.part, self.state, self.assembled)
+        begun = {name: BegunOperator(meanings.get(name), self.ended.get(name, 0)) for name in self.part.operators}
+        self.python = python_form(self.part, **self.options, begun=begun)
+        self._before = {name: replace(metrics) for name, metrics in self.metrics.items()}
+
+    def _count(self) -> None:
+        """The figures of the operators, from what was counted on their streams."""
+        for place, metrics, receivers in self._counted:
+            count = int(self.state.meta[place])
+            if not count:
+                continue
+            self.state.meta[place] = 0
+            if metrics is not None:
+                self.metrics[metrics].emitted += count
+            for receiver in receivers:
+                self.metrics[receiver].received += count
+        for at, operator_id in enumerate(self.part.operators):
+            if f"late_{at}" in self.assembled.cells:
+                self.metrics[operator_id].late += self.state.cell(f"late_{at}")
+                self.state.set_cell(f"late_{at}", 0)
+
+    # State ------------------------------------------------------------------------------------------------------
+
+    def save(self) -> bytes:
+        return saving.save(self, whole=True) if self.python is None else self.python.save()
+
+    def save_changes(self) -> bytes:
+        return saving.save(self, whole=False) if self.python is None else self.python.save_changes()
+
+    def restore(self, whole: bytes, changes: Iterable[bytes] = ()) -> None:
+        following = list(changes)
+        if self.python is None and saving.is_native(whole):
+            native = [each for each in following if saving.is_native(each)]
+            saving.restore(self, whole, native)
+            following = following[len(native) :]
+            if not following:
+                return
+            raise saving.WrongState("a save of the Python form follows one of the native form")
+        if self.python is None:
+            self._leave_native()
+        assert self.python is not None
+        self.python.restore(whole, following)
+
+
+def _counted(part: Part, assembled: Assembled) -> list[tuple[int, str | None, tuple[str, ...]]]:
+    """The cells that count the tuples of a stream: which operator emits them, and which receive them."""
+    found: list[tuple[int, str | None, tuple[str, ...]]] = []
+    for number, stream in enumerate(part.inputs):
+        receivers = tuple(edge.target for edge in part.consumers(stream))
+        found.append((assembled.cells[f"row{number}"].place, None, receivers))
+    for at, operator_id in enumerate(part.operators):
+        for port in range(len(part.operator(operator_id).outputs)):
+            cell = assembled.cells.get(f"emitted_{at}_{port}")
+            if cell is not None:
+                receivers = tuple(edge.target for edge in part.consumers(Stream(operator_id, port)))
+                found.append((cell.place, operator_id, receivers))
+    return found

@@ -1,0 +1,57 @@
+"""The rest of a batch, for the form that goes on with it, and outputs put together again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anabranch.codegen.chunks import Batch, Chunk
+
+
+def rest_of(batch: Batch, item: int) -> Batch:
+    """The items of a batch from the one with this number on."""
+    if item == 0:
+        return batch
+    if batch.turns is None:
+        chunks: list[Chunk | None] = []
+        for chunk in batch.chunks:
+            count = 0 if chunk is None else _items(chunk)
+            chunks.append(None if chunk is None or item >= count > 0 else _without_first(chunk, item))
+            item = max(item - count, 0)
+        return Batch(tuple(chunks))
+    done = batch.turns[:item]
+    rest = [
+        None if chunk is None else _without_first(chunk, int(np.count_nonzero(done == number)))
+        for number, chunk in enumerate(batch.chunks)
+    ]
+    return Batch(tuple(rest), batch.turns[item:])
+
+
+def _items(chunk: Chunk) -> int:
+    return len(chunk) + len(chunk.punctuations) + chunk.is_last
+
+
+def _without_first(chunk: Chunk, items: int) -> Chunk:
+    """A chunk without its first items, punctuations among them; its end is never taken."""
+    gone = 0  # punctuations among those
+    while gone < len(chunk.punctuations) and chunk.punctuations[gone] + gone < items:
+        gone += 1
+    tuples = min(items - gone, len(chunk))
+    punctuations = [before - tuples for before in chunk.punctuations[gone:]]
+    if chunk.has_rows:
+        return Chunk.of_rows(chunk.schema, chunk.rows[tuples:], punctuations=punctuations, is_last=chunk.is_last)
+    return Chunk.of_batch(chunk.schema, chunk.batch.slice(tuples), punctuations=punctuations, is_last=chunk.is_last)
+
+
+def joined(before: list[Chunk], after: list[Chunk], item: int) -> list[Chunk]:
+    """Outputs of one batch that came in two parts; the second began at this item."""
+    if not before:
+        return after
+    return [_joined(one, other, item) for one, other in zip(before, after, strict=True)]
+
+
+def _joined(one: Chunk, other: Chunk, item: int) -> Chunk:
+    punctuations = [*one.punctuations, *(len(one) + before for before in other.punctuations)]
+    chunk = Chunk.of_rows(one.schema, one.rows + other.rows, punctuations=punctuations, is_last=other.is_last)
+    if one.origins is not None and other.origins is not None:
+        chunk.origins = np.concatenate([one.origins, other.origins + item])
+    return chunk

@@ -1,0 +1,143 @@
+"""The arrays of a native processing element: records, tables, pool and cells, which grow between calls of a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anabranch.codegen.native.arrays import Array
+from anabranch.codegen.native.assemble import Assembled
+from anabranch.codegen.native.kernel import FIRST_CELL, TEXTS
+from anabranch.codegen.native.records import Record
+
+
+_FORGET_AFTER = 100_000  # strings
+
+
+def _text_words(record: Record) -> list[int]:
+    """The places of a record's words that are numbers of strings."""
+    kinds = [*record.key_kinds, *(word.kind for word in record.words)]
+    return [at for at, kind in enumerate(kinds) if kind == "str"]
+
+
+class OperatorState:
+    """The records of one operator, and the table that finds them by key."""
+
+    def __init__(self, record: Record) -> None:
+        from anabranch.codegen.runtime import tables
+
+        self.record = record
+        self.table = tables.new_table() if record.is_keyed else np.zeros(0, np.int64)
+        self.keys = tables.new_keys(self.table, len(record.key_kinds)) if len(record.key_kinds) > 1 else None
+        self.records = np.zeros(self.room * max(record.width, 1), np.int64)
+        self.changed = np.zeros(self.room, np.uint8)
+
+    @property
+    def room(self) -> int:
+        return len(self.table) // 4 if self.record.is_keyed else 1
+
+    def grow(self) -> None:
+        from anabranch.codegen.runtime import tables
+
+        self.table, self.keys = tables.grown(self.table, self.keys)
+        self._fit()
+
+    def grow_records(self) -> None:
+        """Make room without regard to the table, which is built anew afterwards."""
+        self.table = np.zeros(2 * len(self.table), np.int64)
+        if self.keys is not None:
+            self.keys = np.zeros(2 * len(self.keys), np.int64)
+        self._fit()
+
+    def rebuild(self, count: int) -> None:
+        """The table for the keys in the records."""
+        from anabranch.codegen.runtime import tables
+
+        if self.record.is_keyed:
+            self.table[:] = 0
+            tables.insert_all(self.table, self.keys, self.rows(count), len(self.record.key_kinds))
+
+    def _fit(self) -> None:
+        records = np.zeros(self.room * max(self.record.width, 1), np.int64)
+        records[: len(self.records)] = self.records
+        changed = np.zeros(self.room, np.uint8)
+        changed[: len(self.changed)] = self.changed
+        self.records, self.changed = records, changed
+
+    def array(self, what: str) -> Array:
+        if what == "floats":
+            return self.records.view(np.float64)
+        if what == "keys":
+            assert self.keys is not None
+            return self.keys
+        found: Array = getattr(self, what)
+        return found
+
+    def rows(self, count: int) -> Array:
+        """The records as a table, a row for each."""
+        width = max(self.record.width, 1)
+        return self.records[: count * width].reshape(count, width)
+
+    def clear(self) -> None:
+        self.table[:] = 0
+        self.records[:] = 0
+
+
+class NativeState:
+    """All state of a native processing element."""
+
+    def __init__(self, assembled: Assembled) -> None:
+        from anabranch.codegen.runtime.string_pool import StringPool
+
+        self.assembled = assembled
+        self.meta = np.zeros(FIRST_CELL + len(assembled.cells), np.int64)
+        self.operators = {name: OperatorState(record) for name, record in assembled.records.items()}
+        self.pool = StringPool()
+        for text in assembled.texts:
+            self.pool.add(text)
+        self.meta[TEXTS] = self.pool.count
+        self.saved_texts = 0  # how many strings of the pool the last save held
+        self._live_texts = self.pool.count
+
+    def forget_texts(self) -> None:
+        """Strings that no record holds any more are forgotten now and then, so that the pool does not grow forever."""
+        if self.pool.count < 2 * self._live_texts + _FORGET_AFTER:
+            return
+        places = [(each, at) for each in self.operators.values() for at in _text_words(each.record)]
+        held = [each.rows(self.count(each.record))[:, at] for each, at in places]
+        constants = np.arange(len(self.assembled.texts), dtype=np.int64)
+        live = np.concatenate([constants, *held])
+        renumbered = self.pool.compact(live[live >= 0])
+        for numbers in held:
+            numbers[numbers >= 0] = renumbered[numbers[numbers >= 0]]
+        for each in self.operators.values():
+            each.rebuild(self.count(each.record))
+            each.changed[:] = 1
+        self.saved_texts = 0
+        self._live_texts = self.pool.count
+
+    def cell(self, name: str) -> int:
+        cell = self.assembled.cells.get(name)
+        return int(self.meta[cell.place]) if cell is not None else 0
+
+    def set_cell(self, name: str, value: int) -> None:
+        cell = self.assembled.cells.get(name)
+        if cell is not None:
+            self.meta[cell.place] = value
+
+    def count(self, record: Record) -> int:
+        """How many records an operator has."""
+        return self.cell(f"{record.prefix}_count") if record.is_keyed else 1
+
+    def set_rooms(self) -> None:
+        self.meta[TEXTS] = self.pool.count
+        for state in self.operators.values():
+            if state.record.is_keyed:
+                self.set_cell(f"{state.record.prefix}_room", state.room)
+
+    def argument(self, role: str, of: tuple[Any, ...]) -> Array:
+        if role == "pool":
+            found: Array = getattr(self.pool, of[0])
+            return found
+        return self.operators[of[0]].array(of[1])

@@ -1,0 +1,346 @@
+"""Windows in native code.
+
+Three shapes cover what is native: windows by count; windows by time of which each record has its own clock (one window
+for the whole stream, or `clock="key"`); and windows by time of all keys under the stream's clock, which close together.
+Tumbling windows only: of those, a clock has at most one open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anabranch.codegen.native.accumulators import Accumulator, accumulator
+from anabranch.codegen.native.keyed import NOT_VISITED, find_slot, found_by, keep, key_words, placed, room_code
+from anabranch.codegen.native.kernel import Kernel
+from anabranch.codegen.native.records import Record, Word
+from anabranch.codegen.native.values import NotNative, Value
+from anabranch.codegen.types import Type
+from anabranch.graph.model import Operator
+from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregates import Aggregate, WindowEdge
+from anabranch.operators.windows import Axis
+
+if TYPE_CHECKING:
+    from anabranch.codegen.native.visits import Visits
+
+
+class WindowCode:
+    """One window operator while a kernel is written."""
+
+    def __init__(self, visits: Visits, operator: Operator, definition: WindowAggregate) -> None:
+        self.visits = visits
+        self.kernel: Kernel = visits.kernel
+        self.operator = operator
+        self.definition = definition
+        self.names = definition.key_names or definition.group_by
+        self.shape = _shape(operator, definition)
+        from anabranch.codegen.native.visits import _key_kind, _key_words
+
+        kinds = tuple(_key_kind(operator, 0, name) for name in self.names)
+        prefix = self.kernel.writer.fresh(operator.id)
+        self.record = Record(operator.id, prefix, _key_words(kinds), shape=self.shape)
+        self.accumulators: dict[str, Accumulator] = {
+            name: accumulator(self.kernel, self.record, operator, name, column)
+            for name, column in definition.columns
+            if isinstance(column, Aggregate)
+        }
+        if any(not isinstance(column, Aggregate | WindowEdge) for _, column in definition.columns):
+            raise NotNative("has an aggregate of the user's own", operator.location)
+        self.axis = Axis(definition.window, operator.inputs[0].schema) if definition.window.is_by_time else None
+        visits.records[operator.id] = self.record
+
+    @property
+    def prefix(self) -> str:
+        return self.record.prefix
+
+    def word(self, what: str, kind: str) -> str:
+        """A further word of the record."""
+        for word in self.record.words:
+            if word.path == ("", what):
+                return word.name
+        return self.record.add(self.kernel.writer.fresh(f"{self.prefix}_{what}"), kind, ("", what)).name
+
+    def begin(self) -> list[str]:
+        return [line for each in self.accumulators.values() for line in each.begin()]
+
+    def add(self, item: Value) -> None:
+        for each in self.accumulators.values():
+            each.add(item)
+
+    def emit(self, names: dict[str, str], end: str) -> None:
+        """The output of a window; `names` says where its variables are, `end` is the boundary it ends at."""
+        members: dict[str, Value] = {}
+        for name, column in self.definition.columns:
+            if isinstance(column, WindowEdge):
+                members[name] = self.edge(column.edge, end)
+            else:
+                members[name] = self.accumulators[name].result(names)
+        schema = self.operator.outputs[0].schema
+        kind = Type("tuple", members=tuple((n, v.type) for n, v in members.items()), named=schema.type)
+        self.visits.emit(self.operator, 0, Value(kind, members=members, is_stable=True))
+
+    def same_names(self) -> dict[str, str]:
+        return {word.name: word.name for word in self.record.words}
+
+    def emit_record(self, slot: str, end: str = "0") -> None:
+        """Load the record of a slot into variables of its own, and emit its window."""
+        names = {word.name: self.kernel.writer.fresh(f"closing_{word.name}") for word in self.record.words}
+        copy = Record(self.operator.id, self.prefix, self.record.key_kinds,
+                      [Word(names[word.name], word.kind, word.path) for word in self.record.words])  # fmt: skip
+        for line in copy.load(self.kernel, slot if self.record.is_keyed else "0"):
+            self.kernel.writer.line(line)
+        if self.shape == "own clock":
+            reached = next(word.name for word in copy.words if word.path == ("", "reached"))
+            end = f"({reached} + 1)"
+        self.emit(names, end)
+
+    # Time -------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_float(self) -> bool:
+        return self.axis is not None and self.axis.kind == "float"
+
+    def time(self, item: Value) -> str:
+        assert self.axis is not None
+        assert item.members is not None
+        value = item.members[self.axis.attribute]
+        if value.type.kind not in ("int", "float"):
+            raise NotNative(f"has windows on a {value.type.kind}", self.operator.location)
+        return self.kernel.named(value, f"{self.prefix}_time")
+
+    def slide(self) -> tuple[int, int]:
+        """The slide, as a fraction."""
+        slide = self.definition.window.slide or self.definition.window.length
+        return slide.numerator, slide.denominator
+
+    def boundary(self, time: str) -> str:
+        """Write the computation of the last boundary at or before a time."""
+        writer = self.kernel.writer
+        index, wrong = writer.fresh(f"{self.prefix}_boundary"), writer.fresh("wrong")
+        p, q = self.slide()
+        if self.is_float:
+            self.kernel.uses("boundary_float")
+            writer.line(f"{index}, {wrong} = boundary_float({time}, {p}, {q})")
+        else:
+            self.kernel.uses("floordiv_int")
+            writer.line(f"{index}, {wrong} = floordiv_int({time}, {p})")
+        self.kernel.check(wrong)
+        return index
+
+    def point(self, index: str) -> str:
+        """Write the computation of a boundary's place."""
+        writer = self.kernel.writer
+        place, wrong = writer.fresh(f"{self.prefix}_edge"), writer.fresh("wrong")
+        p, q = self.slide()
+        if self.is_float:
+            self.kernel.uses("edge_float")
+            writer.line(f"{place}, {wrong} = edge_float({index}, {p}, {q})")
+        else:
+            self.kernel.uses("mul_int")
+            writer.line(f"{place}, {wrong} = mul_int({index}, {p})")
+        self.kernel.check(wrong)
+        return place
+
+    def edge(self, which: str, end: str) -> Value:
+        place = self.point(end if which == "end" else f"({end} - 1)")
+        return Value(Type("float" if self.is_float else "int"), place, is_stable=True)
+
+    def late(self, item: Value) -> None:
+        writer = self.kernel.writer
+        if self.definition.late is None:
+            writer.line(f"{self.kernel.counter(f'late_{self.visits.part.operators.index(self.operator.id)}')} += 1")
+            return
+        self.visits.emit(self.operator, self.operator.output(self.definition.late), item)
+
+
+def _shape(operator: Operator, definition: WindowAggregate) -> str:
+    """Which of the native shapes a window has."""
+    window = definition.window
+    if definition.key_names and definition.group_by:
+        raise NotNative("has a key and groups", operator.location)
+    if window.shape == "sliding":
+        raise NotNative("slides", operator.location)
+    if window.shape == "punctuated":
+        return "punctuated"
+    if not window.is_by_time:
+        if definition.group_by:
+            raise NotNative("counts tuples of several groups together", operator.location)
+        return "count"
+    if window.clock == "key" and definition.key_names:
+        return "own clock"
+    return "shared clock" if definition.key_names or definition.group_by else "own clock"
+
+
+def code_of(visits: Visits, operator: Operator, definition: WindowAggregate) -> WindowCode:
+    known = visits.window_codes
+    if operator.id not in known:
+        known[operator.id] = WindowCode(visits, operator, definition)
+    return known[operator.id]
+
+
+def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item: Value) -> None:
+    """A tuple arrives at a window."""
+    visits.visits_state(operator)
+    code = code_of(visits, operator, definition)
+    match code.shape:
+        case "count":
+            _count(code, item)
+        case "own clock":
+            _own_clock(code, item)
+        case "shared clock":
+            _shared_clock(code, item)
+        case _:
+            _punctuated(code, item)
+
+
+def _key(code: WindowCode, item: Value) -> list[Value]:
+    assert item.members is not None
+    return [item.members[name] for name in code.names]
+
+
+def _count(code: WindowCode, item: Value) -> None:
+    """Closes with its n-th tuple. `opened` is when it began: open windows close in that order at the end."""
+    kernel, writer = code.kernel, code.kernel.writer
+    size, opened = code.word("size", "int"), code.word("opened", "int")
+    arrivals = kernel.cell(f"{code.prefix}_arrivals")
+    slot, words = find_slot(kernel, code.record, _key(code, item), [f"{size} = 0"])
+    with writer.block(f"if {size} == 0:"):
+        for line in code.begin():
+            writer.line(line)
+        writer.line(f"{opened} = {arrivals}")
+    code.add(item)
+    writer.line(f"{size} += 1")
+    with writer.block(f"if {size} == {int(code.definition.window.length)}:"):
+        code.emit(code.same_names(), "0")
+        writer.line(f"{size} = 0")
+    keep(kernel, code.record, slot, words)
+    if code.record.is_keyed:
+        kernel.commits.append([f"if {slot} != {NOT_VISITED}:", f"    {arrivals} += 1"])
+
+
+def _own_clock(code: WindowCode, item: Value) -> None:
+    """The record knows the stretch of time [low, high) of its open window: most tuples only compare with that."""
+    kernel, writer = code.kernel, code.kernel.writer
+    kind = "float" if code.is_float else "int"
+    begun, is_open = code.word("begun", "bool"), code.word("open", "bool")
+    reached, opened = code.word("reached", "int"), code.word("opened", "int")
+    low, high = code.word("low", kind), code.word("high", kind)
+    arrivals = kernel.cell(f"{code.prefix}_arrivals")
+    time = code.time(item)
+    zero = "0.0" if code.is_float else "0"
+    new = [f"{begun} = False", f"{is_open} = False", f"{reached} = 0", f"{opened} = 0", f"{low} = {zero}",
+           f"{high} = {zero}", *code.begin()]  # fmt: skip
+    slot, words = find_slot(kernel, code.record, _key(code, item), new)
+    is_late = writer.fresh(f"{code.prefix}_is_late")
+    writer.line(f"{is_late} = False")
+    with writer.block(f"if not {begun} or not ({low} <= {time} < {high}):"):
+        boundary = code.boundary(time)
+        with writer.block(f"if {begun} and {boundary} < {reached}:"):
+            writer.line(f"{is_late} = True")
+        with writer.block("else:"):
+            with writer.block(f"if {is_open}:"):
+                code.emit(code.same_names(), f"({reached} + 1)")
+                writer.line(f"{is_open} = False")
+            writer.line(f"{begun} = True")
+            writer.line(f"{reached} = {boundary}")
+            writer.line(f"{low} = {code.point(boundary)}")
+            writer.line(f"{high} = {code.point(f'({boundary} + 1)')}")
+    with writer.block(f"if {is_late}:"):
+        code.late(item)
+    with writer.block("else:"):
+        with writer.block(f"if not {is_open}:"):
+            for line in code.begin():
+                writer.line(line)
+            writer.line(f"{is_open} = True")
+            writer.line(f"{opened} = {arrivals}")
+        code.add(item)
+    keep(kernel, code.record, slot, words)
+    if code.record.is_keyed:
+        kernel.commits.append([f"if {slot} != {NOT_VISITED}:", f"    {arrivals} += 1"])
+
+
+def _shared_clock(code: WindowCode, item: Value) -> None:
+    """All records belong to the one open window; when time passes its end they are emitted, and begin anew."""
+    kernel, writer, prefix = code.kernel, code.kernel.writer, code.prefix
+    begun, reached = kernel.cell(f"{prefix}_begun"), kernel.cell(f"{prefix}_reached")
+    make = kernel.float_cell if code.is_float else kernel.cell
+    low, high = make(f"{prefix}_low"), make(f"{prefix}_high")
+    count, room = kernel.cell(f"{prefix}_count"), kernel.cell(f"{prefix}_room")
+    time = code.time(item)
+    closes = kernel.begins_with(f"{prefix}_closes", "False")
+    moves = kernel.begins_with(f"{prefix}_moves", "False")
+    next_reached = kernel.begins_with(f"{prefix}_next_reached", reached)
+    next_low, next_high = kernel.begins_with(f"{prefix}_next_low", low), kernel.begins_with(f"{prefix}_next_high", high)
+    is_late = writer.fresh(f"{prefix}_is_late")
+    writer.line(f"{is_late} = False")
+    with writer.block(f"if {begun} == 0 or not ({low} <= {time} < {high}):"):
+        boundary = code.boundary(time)
+        with writer.block(f"if {begun} != 0 and {boundary} < {reached}:"):
+            writer.line(f"{is_late} = True")
+        with writer.block("else:"):
+            writer.line(f"{moves} = True")
+            writer.line(f"{closes} = {begun} != 0 and {boundary} > {reached}")
+            writer.line(f"{next_reached} = {boundary}")
+            writer.line(f"{next_low} = {code.point(boundary)}")
+            writer.line(f"{next_high} = {code.point(f'({boundary} + 1)')}")
+    with writer.block(f"if {closes}:"), kernel.in_loop():
+        at = writer.fresh("at")
+        with writer.block(f"for {at} in range({count}):"):
+            code.emit_record(at, f"({reached} + 1)")
+    slot = kernel.begins_with(f"{prefix}_slot", str(NOT_VISITED))
+    with writer.block(f"if {is_late}:"):
+        code.late(item)
+    words = []
+    with writer.block("else:"):
+        for word in key_words(kernel, _key(code, item)):
+            name = kernel.begins_with(f"{prefix}_key", "0")
+            writer.line(f"{name} = {word}")
+            words.append(name)
+        writer.line(f"{slot} = -1 if {closes} else {found_by(kernel, code.record, words)}")
+        with writer.block(f"if {slot} >= 0:"):
+            for line in code.record.load(kernel, slot):
+                writer.line(line)
+        with writer.block("else:"):
+            for line in code.begin():
+                writer.line(line)
+        code.add(item)
+    table = code.record.table(kernel)
+    kernel.before_commit.append(
+        f"if {slot} == -1 and not {closes} and {count} >= {room}: full = {room_code(kernel, code.record)}"
+    )
+    kernel.commits.append([
+        f"if {moves}:",
+        f"    {begun} = 1",
+        f"    {reached}, {low}, {high} = {next_reached}, {next_low}, {next_high}",
+        f"if {closes}:",
+        f"    {table}[:] = 0",
+        f"    {count} = 0",
+        f"if {slot} != {NOT_VISITED}:",
+        f"    if {slot} < 0:",
+        f"        {slot} = {count}",
+        f"        {placed(kernel, code.record, words, slot)}",
+        f"        {count} += 1",
+        *[f"    {line}" for line in code.record.store(kernel, slot, tuple(words))],
+        *_changes(code, slot, closes),
+    ])  # fmt: skip
+
+
+def _changes(code: WindowCode, slot: str, closes: str) -> list[str]:
+    """Which records a save must write. After a close all of them are new."""
+    if not code.kernel.tracks_changes:
+        return []
+    changed = code.kernel.argument("state", (code.operator.id, "changed"), f"{code.prefix}_changed")
+    return [f"    {changed}[{slot}] = 1"]
+
+
+def _punctuated(code: WindowCode, item: Value) -> None:
+    """Only adds; a punctuation closes it from outside of the kernel."""
+    kernel, writer = code.kernel, code.kernel.writer
+    is_open = code.word("open", "bool")
+    slot, words = find_slot(kernel, code.record, _key(code, item), [f"{is_open} = False"])
+    with writer.block(f"if not {is_open}:"):
+        for line in code.begin():
+            writer.line(line)
+        writer.line(f"{is_open} = True")
+    code.add(item)
+    keep(kernel, code.record, slot, words)

@@ -1,0 +1,51 @@
+"""Writing generated code: lines, blocks and fresh names."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Writer:
+    """Lines of Python, indented."""
+
+    def __init__(self, reserved: tuple[str, ...] = ()) -> None:
+        self.lines: list[str] = []
+        self.depth = 0
+        self._names = dict.fromkeys(reserved, True)
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def insert(self, position: int, text: str) -> None:
+        """A line in front of what was written since `position`, in the block that is open now."""
+        self.lines.insert(position, "    " * self.depth + text)
+
+    @property
+    def position(self) -> int:
+        return len(self.lines)
+
+    @contextmanager
+    def block(self, header: str) -> Iterator[None]:
+        self.line(header)
+        self.depth += 1
+        start = self.position
+        yield
+        if all(line.lstrip().startswith("#") for line in self.lines[start:]):
+            self.line("pass")
+        self.depth -= 1
+
+    def fresh(self, hint: str) -> str:
+        """A name that nothing else has; where it can be, the hint itself."""
+        base = re.sub(r"\W", "_", hint).strip("_") or "value"
+        name, number = base, 1
+        while name in self._names or keyword.iskeyword(name) or name[0].isdigit():
+            number += 1
+            name = f"{base}_{number}" if not base[0].isdigit() else f"v{base}_{number}"
+        self._names[name] = True
+        return name
+
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"

@@ -1,0 +1,173 @@
+"""A processing element in the Python form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.part import Part, Stream
+from anabranch.codegen.pe import Stopped
+from anabranch.codegen.python.counting import Counting
+from anabranch.codegen.python.enclosure import ExitMeaning, Left, enclosed, exit_of
+from anabranch.codegen.python.failures import Failed, as_failed, find
+from anabranch.codegen.python.generator import Generator
+from anabranch.codegen.stretches import Mark, Tuples, readers, stretches
+from anabranch.errors import RunError
+from anabranch.graph.model import Edge
+from anabranch.operators.base import Meaning
+from anabranch.operators.metrics import OperatorMetrics
+from anabranch.operators.traversal import Frame, Node, Traversal
+
+
+@dataclass(frozen=True)
+class BegunOperator:
+    """An operator that another form has begun: what it keeps (None for nothing), and how many of its inputs ended."""
+
+    meaning: Meaning | None
+    ended_inputs: int = 0
+
+
+class _HotTraversal(Traversal):
+    """The oracle's traversal, which hands tuples to generated code wherever there is some."""
+
+    element: PythonElement
+
+    def _tuple_arrival(self, node: Node, edge: Edge, item: Any) -> Frame:
+        if not self.element.generator.is_hot(edge.target):
+            return super()._tuple_arrival(node, edge, item)
+
+        def step() -> Iterable[Any]:
+            self.element.arrive(edge, item)
+            return ()
+
+        return Frame(node, step, item)
+
+    def _failed(self, frame: Frame, problem: Exception) -> tuple[int, Any] | None:
+        if isinstance(problem, Failed):
+            raise problem
+        try:
+            return super()._failed(frame, problem)
+        except RunError as error:
+            raise Failed(error) from None
+
+
+class PythonElement:
+    """One generated function for tuples; punctuations, ends and loops go through the oracle's traversal."""
+
+    form = "python"
+
+    def __init__(
+        self, part: Part, *, origins: bool, tracks_changes: bool, begun: Mapping[str, BegunOperator] | None = None
+    ) -> None:
+        self.part = part
+        self.metrics = {operator_id: OperatorMetrics() for operator_id in part.operators}
+        graph = enclosed(part)
+        figures = {operator.id: self.metrics.get(operator.id) or OperatorMetrics() for operator in graph.operators}
+        self._traversal = _HotTraversal(graph, figures)
+        self._traversal.element = self
+        for operator_id, each in (begun or {}).items():
+            node = self._traversal.nodes[operator_id]
+            node.meaning, node.ended_inputs = each.meaning or node.meaning, each.ended_inputs
+        self.generator = Generator(self._traversal, has_origins=origins, tracks_changes=tracks_changes)
+        self._exits = [self._exit(exit_of(stream)) for stream in part.outputs]
+        for each in self._exits:
+            each.clock = self.generator.clock if origins else None
+        self._run = self.generator.loop(part.inputs)
+        self._counting = Counting(self.generator, figures)
+        self._begun = 0
+
+    @property
+    def source(self) -> str:
+        """The generated text."""
+        return self.generator.source
+
+    def _exit(self, operator_id: str) -> ExitMeaning:
+        meaning = self._traversal.nodes[operator_id].meaning
+        assert isinstance(meaning, ExitMeaning)
+        return meaning
+
+    def meaning(self, operator_id: str) -> Meaning:
+        """The state of an operator, for the engine that opens and closes sinks."""
+        meaning = self._traversal.nodes[operator_id].meaning
+        assert meaning is not None
+        return meaning
+
+    def process(self, batch: Batch) -> list[Chunk]:
+        next_of = readers(batch)
+        done = 0  # tuples
+        try:
+            for stretch in stretches(batch):
+                if isinstance(stretch, Mark):
+                    self._mark(stretch)
+                else:
+                    self._tuples(stretch, batch, done, next_of)
+                    done += stretch.count
+        except Failed as failed:
+            raise Stopped(failed.error, self._outputs(), self._begun) from None
+        return self._outputs()
+
+    def _mark(self, mark: Mark) -> None:
+        self._begun = mark.start + 1
+        self.generator.clock[0] = mark.start
+        stream = self.part.inputs[mark.input]
+        self._traversal.enter(stream.operator, stream.port, mark.item)
+        self._traversal.settle()
+
+    def _tuples(self, stretch: Tuples, batch: Batch, done: int, next_of: list[Callable[[], Any]]) -> None:
+        self.generator.clock[0] = stretch.start - 1
+        turns = [stretch.input] * stretch.count if stretch.turns is None else stretch.turns.tolist()
+        if len(next_of) == 1:
+            assert batch.chunks[0] is not None
+            rows = batch.chunks[0].rows
+            items = iter(rows if stretch.count == len(rows) else rows[done : done + stretch.count])
+        else:
+            items = iter(turns)
+        begun = stretch.count
+        try:
+            self._run(items, *(next_of if len(next_of) > 1 else ()))
+        except Exception as problem:
+            begun -= items.__length_hint__()
+            self._begun = stretch.start + begun
+            raise self._failure(problem) from None
+        finally:
+            for number, stream in enumerate(self.part.inputs):
+                self._counting.entered(stream, turns[:begun].count(number) if len(next_of) > 1 else begun)
+
+    def arrive(self, edge: Edge, item: Any) -> None:
+        """A tuple reaches generated code from the traversal."""
+        self._counting.arrived(edge.target)
+        try:
+            self.generator.arrival(edge)(item)
+        except Exception as problem:
+            raise self._failure(problem) from None
+
+    def _failure(self, problem: Exception) -> Failed:
+        found = find(problem, self.generator.files)
+        self._counting.failed_at(found.places)
+        return as_failed(problem, found, self._traversal.graph)
+
+    def _outputs(self) -> list[Chunk]:
+        self._counting.add_up()
+        for operator_id, metrics in self.metrics.items():
+            metrics.late = self.meaning(operator_id).late
+        return [self._output(stream, each) for stream, each in zip(self.part.outputs, self._exits, strict=True)]
+
+    def _output(self, stream: Stream, each: ExitMeaning) -> Chunk:
+        left, each.left = each.left, Left()
+        chunk = Chunk.of_rows(self.part.schema(stream), left.rows, punctuations=left.punctuations, is_last=left.is_last)
+        if each.clock is not None:
+            chunk.origins = np.array(left.origins, np.int64)
+        return chunk
+
+    def save(self) -> bytes:
+        raise NotImplementedError
+
+    def save_changes(self) -> bytes:
+        raise NotImplementedError
+
+    def restore(self, whole: bytes, changes: Iterable[bytes] = ()) -> None:
+        raise NotImplementedError

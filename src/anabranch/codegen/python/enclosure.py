@@ -1,0 +1,100 @@
+"""A part of a program as a graph of its own: where streams enter it there is a source, where they leave it a sink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from anabranch.codegen.part import Part, Stream
+from anabranch.graph.model import Definition, Edge, Graph, Operator, Port, Record
+from anabranch.operators.base import Emission, OperatorDefinition, SinkMeaning
+
+
+@dataclass(frozen=True)
+class Entry(Definition):
+    """What stands for an operator outside: only its streams are known here."""
+
+    record: ClassVar = Record(kind="entry")
+
+
+@dataclass(frozen=True)
+class Exit(OperatorDefinition):
+    """Keeps what leaves the part on one stream."""
+
+    record: ClassVar = Record(kind="exit")
+
+    def meaning(self, operator: Operator) -> ExitMeaning:
+        return ExitMeaning(operator)
+
+
+@dataclass(eq=False)
+class Left:
+    """What left since it was last asked for."""
+
+    rows: list[Any] = field(default_factory=list)
+    punctuations: list[int] = field(default_factory=list)
+    origins: list[int] = field(default_factory=list)
+    is_last: bool = False
+
+
+class ExitMeaning(SinkMeaning):
+    """`clock` holds the number of the input item that is worked on, where origins are asked for."""
+
+    def __init__(self, operator: Operator) -> None:
+        super().__init__(operator)
+        self.left = Left()
+        self.clock: list[int] | None = None
+
+    def process(self, port: int, item: Any) -> Iterable[Emission]:
+        self.left.rows.append(item)
+        if self.clock is not None:
+            self.left.origins.append(self.clock[0])
+        return ()
+
+    def punctuation(self, port: int) -> Iterable[Emission]:
+        self.left.punctuations.append(len(self.left.rows))
+        return ()
+
+    def end(self, port: int) -> Iterable[Emission]:
+        self.left.is_last = True
+        return ()
+
+
+def exit_of(stream: Stream) -> str:
+    """The operator that stands for everything outside that a stream goes to."""
+    return f"{stream.operator}.{stream.port} leaves"
+
+
+def enclosed(part: Part) -> Graph:
+    """The operators of a part with an entry for each operator that feeds it and an exit for each output."""
+    feeding = dict.fromkeys(stream.operator for stream in part.inputs)
+    entries = [_entry(part.operator(operator_id)) for operator_id in feeding]
+    exits = [_exit(part, stream) for stream in part.outputs]
+    inside = dict.fromkeys(part.operators)
+    edges: dict[Edge, None] = {}  # in the order in which they were connected
+    for edge in part.graph.edges:
+        stream = Stream(edge.source, edge.source_port)
+        if edge.target in inside and (edge.source in inside or edge.source in feeding):
+            edges[edge] = None
+        elif edge.target not in inside and stream in part.outputs:
+            edges[Edge(*_ends(stream))] = None
+    for stream in part.outputs:
+        edges.setdefault(Edge(*_ends(stream)))
+    operators = (*entries, *[operator for operator in part.graph.operators if operator.id in inside], *exits)
+    return Graph(part.graph.name, operators, tuple(edges))
+
+
+def _ends(stream: Stream) -> tuple[str, int, str, int]:
+    return stream.operator, stream.port, exit_of(stream), 0
+
+
+def _entry(outside: Operator) -> Operator:
+    return Operator(outside.id, Entry(), (), outside.outputs, outside.location)
+
+
+def _exit(part: Part, stream: Stream) -> Operator:
+    outside = part.operator(stream.operator)
+    port = outside.outputs[stream.port]
+    inputs = (Port("in", port.schema, port.is_punctuated),)
+    return Operator(exit_of(stream), Exit(), inputs, (), outside.location)

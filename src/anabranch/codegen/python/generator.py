@@ -1,0 +1,213 @@
+"""From the operators of a part to generated functions, made when they are first needed."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from anabranch.codegen.part import Stream
+from anabranch.codegen.python.failures import line_of_user
+from anabranch.codegen.python.items import Item
+from anabranch.codegen.python.lines import Line
+from anabranch.codegen.python.names import Names
+from anabranch.codegen.python.unit import Unit
+from anabranch.codegen.python.visits import VISITS
+from anabranch.graph.model import Edge
+from anabranch.graph.schema import Schema
+from anabranch.operators.base import SinkMeaning
+from anabranch.operators.failures import GENERATED
+from anabranch.operators.traversal import Node, Traversal
+
+_ONE_TO_ONE = ("map", "union", "punctuate")  # emissions need no counting: there are as many as tuples
+_SMALL = 2  # operators that may be written out twice
+
+_numbers = itertools.count(1)
+T = TypeVar("T")
+Write = Callable[[Unit, Item], None]
+
+
+class Generator:
+    """The functions of one processing element. They share the state of the operators with the traversal.
+
+    `counts` has the tuples emitted on streams for which that cannot be told otherwise, since it was last emptied.
+    """
+
+    def __init__(self, traversal: Traversal, *, has_origins: bool, tracks_changes: bool) -> None:
+        self.traversal = traversal
+        self.has_origins = has_origins
+        self.tracks_changes = tracks_changes
+        self.names = Names()
+        self.counts: list[int] = []
+        self.clock = [0]  # the number of the item that is worked on, where origins are asked for
+        self.files: dict[str, list[Line]] = {}  # the lines of each generated file
+        self._counters: dict[tuple[str, int], int] = {}
+        self._inlined: dict[int, tuple[Any, Any]] = {}
+        self._touched: dict[str, dict[Any, None]] = {}
+        self._drivers: dict[Edge, Callable[[Any], None]] = {}
+        self._functions: dict[Edge | Stream, str] = {}
+        self._waiting: list[tuple[str, Schema, Write]] = []
+        shared = {
+            "counts": self.counts,
+            "clock": self.clock,
+            "fed_back": traversal.fed_back,
+            "settle": traversal.settle,
+        }
+        self.names.objects.update(shared)
+        for operator in traversal.graph.operators:
+            for port in range(len(operator.outputs)):
+                if operator.kind not in ("entry", *_ONE_TO_ONE):
+                    self._counters[operator.id, port] = len(self.counts)
+                    self.counts.append(0)
+
+    @property
+    def source(self) -> str:
+        """The text of everything generated so far."""
+        return "\n\n".join("".join(line.text + "\n" for line in lines) for lines in self.files.values())
+
+    # What units ask for -------------------------------------------------------------------------------------------
+
+    def node(self, operator_id: str) -> Node:
+        return self.traversal.nodes[operator_id]
+
+    @property
+    def enter(self) -> Callable[[str, int, Any], None]:
+        return self.traversal.enter
+
+    def is_hot(self, operator_id: str) -> bool:
+        """Whether there is generated code for an operator."""
+        node = self.node(operator_id)
+        return node.operator.on_error == "stop" and (
+            node.operator.kind in VISITS or isinstance(node.meaning, SinkMeaning)
+        )
+
+    def counter(self, operator_id: str, port: int) -> int | None:
+        return self._counters.get((operator_id, port))
+
+    def touched(self, operator_id: str) -> dict[Any, None]:
+        """The keys whose state changed since it was last saved."""
+        return self._touched.setdefault(operator_id, {})
+
+    def inlined(self, of: Any, make: Callable[[], T]) -> T:
+        """What was found out about a function, once."""
+        if id(of) not in self._inlined:
+            self._inlined[id(of)] = of, make()
+        found: T = self._inlined[id(of)][1]
+        return found
+
+    def driver(self, edge: Edge) -> Callable[[Any], None]:
+        """A function that has an operator without generated code work on a tuple."""
+        if edge not in self._drivers:
+            self._drivers[edge] = lambda item: self.traversal.arrive(edge, item)
+        return self._drivers[edge]
+
+    def is_function(self, edge: Edge) -> bool:
+        """Operators that are reached in several ways are not written out several times."""
+        into = [each for each in self.traversal.graph.edges if each.target == edge.target]
+        return len(into) > 1 and self._size(edge.target) > _SMALL
+
+    def is_large_behind(self, operator_id: str) -> bool:
+        return self._size(operator_id) > 1 + _SMALL
+
+    def _size(self, operator_id: str, seen: frozenset[str] = frozenset()) -> int:
+        """How many operators a tuple meets from here on, exits not counted."""
+        if operator_id in seen:
+            return 0
+        edges = [edge for port in self.node(operator_id).consumers for edge in port if not edge.is_feedback]
+        own = 0 if self.node(operator_id).operator.kind == "exit" else 1
+        return own + sum(self._size(edge.target, seen | {operator_id}) for edge in edges)
+
+    # Functions ----------------------------------------------------------------------------------------------------
+
+    def arrival(self, edge: Edge) -> Callable[[Any], None]:
+        """The function for tuples that arrive at an operator from outside of generated code."""
+        name = self.arrival_name(edge)
+        self._write_waiting()
+        function: Callable[[Any], None] = self.names.objects[name]
+        return function
+
+    def arrival_name(self, edge: Edge) -> str:
+        schema = self.node(edge.target).operator.inputs[edge.target_port].schema
+        return self._function(edge, f"arrive_{edge.target}", schema, lambda unit, item: unit.visit(edge, item))
+
+    def stream_name(self, operator_id: str, port: int) -> str:
+        """The name of the function for tuples that an operator emits."""
+        schema = self.node(operator_id).operator.outputs[port].schema
+        write: Write = lambda unit, item: unit.deliver(operator_id, port, item)  # noqa: E731
+        return self._function(Stream(operator_id, port), f"emit_{operator_id}", schema, write)
+
+    def _function(self, key: Edge | Stream, hint: str, schema: Schema, write: Write) -> str:
+        if key not in self._functions:
+            self._functions[key] = self.names.new(hint)
+            self._waiting.append((self._functions[key], schema, write))
+        return self._functions[key]
+
+    def _write_waiting(self) -> None:
+        while self._waiting:
+            name, schema, write = self._waiting.pop(0)
+            unit = Unit(self, name, has_loop=False)
+            unit.lines.depth = 1
+            write(unit, Item(schema, "item"))
+            self._compile(unit, f"def {name}(item):", [])
+
+    def loop(self, inputs: tuple[Stream, ...]) -> Callable[..., None]:
+        """The function for the tuples of all inputs: of one, or in turns."""
+        name = self.names.new("run")
+        unit = Unit(self, name, has_loop=True)
+        lines = unit.lines
+        lines.depth = 1
+        lines.add("try:")
+        lines.depth = 2
+        readers = [self.names.new("next") for _ in inputs]
+        with lines.block("for row in rows:" if len(inputs) == 1 else "for turn in turns:"):
+            if self.has_origins:
+                lines.add("clock[0] += 1")
+            for number, stream in enumerate(inputs):
+                if len(inputs) == 1:
+                    self._entry(unit, stream)
+                    continue
+                with lines.block(f"{'if' if number == 0 else 'elif'} turn == {number}:"):
+                    lines.add(f"row = {readers[number]}()")
+                    self._entry(unit, stream)
+            if self.traversal.loops:
+                with lines.block("if fed_back:"):
+                    lines.add("settle()")
+        lines.depth = 1
+        with lines.block("finally:"):
+            for counter, local in unit.counters.items():
+                lines.add(f"counts[{counter}] += {local}")
+        parameters = ["rows"] if len(inputs) == 1 else ["turns", *readers]
+        self._write_waiting()
+        start = [f"{local} = 0" for local in unit.counters.values()]
+        self._compile(unit, f"def {name}({', '.join(parameters)}):", start)
+        function: Callable[..., None] = self.names.objects[name]
+        return function
+
+    def _entry(self, unit: Unit, stream: Stream) -> None:
+        unit.deliver(stream.operator, stream.port, Item(self._schema(stream), "row"))
+
+    def _schema(self, stream: Stream) -> Schema:
+        return self.node(stream.operator).operator.outputs[stream.port].schema
+
+    def _compile(self, unit: Unit, header: str, start: list[str]) -> None:
+        for operator_id, local in unit.appends.items():
+            exit_ = self.names.constant(self.node(operator_id).meaning, "exit")
+            start.append(f"{local} = {exit_}.left.rows.append")
+        lines = [Line(header), *[Line(f"    {text}") for text in start], *unit.lines.lines]
+        if len(lines) == 1:
+            lines.append(Line("    pass"))
+        text = "".join(line.text + "\n" for line in lines)
+        file = f"<anabranch: {self.traversal.graph.name}, {unit.name}, {next(_numbers)}>"
+        self.files[file] = lines
+        exec(compile(text, file, "exec"), self.names.objects)
+        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+        GENERATED[file] = partial(line_of_user, lines)
+        weakref.finalize(self, _forget, file)
+
+
+def _forget(file: str) -> None:
+    GENERATED.pop(file, None)
+    linecache.cache.pop(file, None)

@@ -1,0 +1,104 @@
+"""Generated text, in which every line knows the operator it works for and every expression the user's line it is from.
+
+So errors cost nothing until they happen: what an exception means is read off the place where it was raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from anabranch.errors import Location
+from anabranch.graph.model import Edge
+
+Mark = tuple[int, int, Location]  # columns from, to (in bytes), and the line of the user's that stands there
+
+
+@dataclass(frozen=True)
+class Code:
+    """A piece of a line."""
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def joined(*parts: Code | str) -> Code:
+    text, marks = "", []
+    for part in parts:
+        if isinstance(part, Code):
+            shift = len(text.encode())
+            marks += [(start + shift, end + shift, location) for start, end, location in part.marks]
+        text += str(part)
+    return Code(text, tuple(marks))
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a line is for: if it raises, `operator` failed on `item` (an expression over the locals).
+
+    `pending` are the streams on which the item has not been delivered yet at this point, although counting would say
+    so, and `has_emitted` is whether the operator had.
+    """
+
+    operator: str
+    item: str = "None"
+    pending: tuple[Edge, ...] = ()
+    has_emitted: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    text: str
+    place: Place | None = None
+    marks: tuple[Mark, ...] = ()
+    location: Location | None = None  # of the user's statement
+
+
+class Lines:
+    """The lines of one generated function."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self.place: Place | None = None
+        self.location: Location | None = None
+        self.depth = 0
+
+    def add(self, code: Code | str) -> None:
+        code = code if isinstance(code, Code) else Code(code)
+        indent = "    " * self.depth
+        marks = tuple((start + len(indent), end + len(indent), location) for start, end, location in code.marks)
+        self.lines.append(Line(indent + code.text, self.place, marks, self.location))
+
+    def comment(self, text: str) -> None:
+        self.lines.append(Line("    " * self.depth + f"# {' '.join(text.split())}"))
+
+    @contextmanager
+    def block(self, *header: Code | str) -> Iterator[None]:
+        """An indented block; `pass` where nothing is written in it."""
+        self.add(joined(*header))
+        self.depth += 1
+        before = len(self.lines)
+        try:
+            yield
+        finally:
+            if all(line.text.lstrip().startswith("#") for line in self.lines[before:]):
+                self.add("pass")
+            self.depth -= 1
+
+    @contextmanager
+    def at(self, place: Place | None, location: Location | None = None) -> Iterator[None]:
+        """Lines written inside are for this place."""
+        outer = self.place, self.location
+        self.place, self.location = place, location
+        try:
+            yield
+        finally:
+            self.place, self.location = outer
+
+    @property
+    def text(self) -> str:
+        return "".join(line.text + "\n" for line in self.lines)

@@ -1,0 +1,110 @@
+"""One generated function: the depth-first traversal of what arrives on a stream, written out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from anabranch.codegen.python.items import Item
+from anabranch.codegen.python.lines import Lines, Place
+from anabranch.codegen.python.visits import visit
+from anabranch.graph.model import Edge
+
+if TYPE_CHECKING:
+    from anabranch.codegen.python.generator import Generator
+
+
+class Unit:
+    """Writes the code of one function.
+
+    What is counted per tuple is kept in locals inside a loop (`has_loop`), and added up when it is left.
+    """
+
+    def __init__(self, generator: Generator, name: str, *, has_loop: bool) -> None:
+        self.generator = generator
+        self.names = generator.names
+        self.name = name
+        self.lines = Lines()
+        self.has_loop = has_loop
+        self.counters: dict[int, str] = {}
+        self.appends: dict[str, str] = {}
+        self._pending: tuple[Edge, ...] = ()
+        self._path: list[str] = []
+
+    def deliver(self, operator_id: str, port: int, item: Item) -> None:
+        """What an emission of an operator sets off: work at every consumer, in the order they were connected."""
+        generator = self.generator
+        counter = generator.counter(operator_id, port)
+        if counter is not None:
+            self._count(counter)
+        edges = generator.node(operator_id).consumers[port]
+        copies = self._copies(operator_id, port, item, len(edges))
+        outer = self._pending
+        for number, edge in enumerate(edges):
+            self._pending = (*outer, *edges[number + 1 :])
+            self.arrive(edge, copies[number])
+        self._pending = outer
+
+    def _count(self, counter: int) -> None:
+        if self.has_loop:
+            self.lines.add(f"{self.counters.setdefault(counter, self.names.new('n'))} += 1")
+        else:
+            self.lines.add(f"counts[{counter}] += 1")
+
+    def _copies(self, operator_id: str, port: int, item: Item, count: int) -> list[Item]:
+        """Lists are copied for every consumer, before the first of them gets to work."""
+        if not item.schema.has_lists or count < 2:
+            return [item] * count
+        copy = self.names.constant(self.generator.node(operator_id).copy[port], "copy")
+        copies = [item]
+        for _ in range(count - 1):
+            name = self.names.new(item.schema.name.lower())
+            self.lines.add(f"{name} = {copy}({item.tuple(self.lines, self.names)})")
+            copies.append(Item(item.schema, name))
+        return copies
+
+    def arrive(self, edge: Edge, item: Item) -> None:
+        """A tuple reaches an operator."""
+        generator = self.generator
+        with self.at(edge.target, item):
+            if edge.is_feedback:
+                constant = self.names.constant(edge, "edge")
+                self.lines.add(f"fed_back.append(({constant}, {item.tuple(self.lines, self.names)}))")
+            elif not generator.is_hot(edge.target):
+                drive = self.names.constant(generator.driver(edge), f"drive_{edge.target}")
+                self.lines.add(f"{drive}({item.tuple(self.lines, self.names)})")
+            elif generator.is_function(edge):
+                self.lines.add(f"{generator.arrival_name(edge)}({item.tuple(self.lines, self.names)})")
+            else:
+                self.visit(edge, item)
+
+    def visit(self, edge: Edge, item: Item) -> None:
+        """The work of an operator, in place."""
+        operator = self.generator.node(edge.target).operator
+        self._path.append(edge.target)
+        if operator.kind != "exit":
+            self.lines.comment(f"{operator.kind} '{operator.id}', {operator.location}")
+        with self.at(edge.target, item):
+            visit(self, edge, item)
+        self._path.pop()
+
+    @contextmanager
+    def at(self, operator_id: str, item: Item, *, has_emitted: bool = False) -> Iterator[None]:
+        """Lines for the work of an operator on a tuple."""
+        place = Place(operator_id, item.made(self.names), self._pending, has_emitted)
+        with self.lines.at(place):
+            yield
+
+    def attempt(self, write: Callable[[], None], refused: type[Exception]) -> bool:
+        """Whether something could be written; nothing of it stays if not."""
+        before = len(self.lines.lines), dict(self.counters), self._pending, list(self._path)
+        depth = self.lines.depth
+        try:
+            write()
+        except refused:
+            del self.lines.lines[before[0] :]
+            self.counters, self._pending, self._path = before[1], before[2], before[3]
+            self.lines.depth = depth
+            return False
+        return True

@@ -1,0 +1,258 @@
+"""Hash tables from keys to slots: the dense numbers under which compiled code keeps the state of a key.
+
+A table is one int64 array of entries [key, slot + 1], with open addressing; an entry with 0 for its slot is free. Keys
+of several words are kept by slot in an array of their own, `keys`; an entry then holds their hash in place of the key.
+
+Compiled code never makes an array: where `has_room` denies, it stops, and `grown` makes room from outside.
+
+    slot = find1(table, key)
+    if slot < 0:
+        slot = count                      # with has_room(table, slot)
+        insert1(table, key, slot)
+        count += 1
+
+Slots may be used again once their key was removed: a table has room for all keys if it has for the highest slot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba.core import types
+
+from anabranch.codegen.runtime.intrinsics import (
+    INT,
+    Array,
+    bits_of,
+    callable_from_python,
+    inlined,
+    instruction,
+    separate,
+)
+from anabranch.codegen.runtime.memory import borrowed, prefetch
+
+Words = npt.NDArray[np.int64]
+Key = tuple[int, ...]  # of one length in each place it is used
+
+FIRST_CAPACITY = 2048  # entries; half of them are used before a table grows
+SPREAD = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio, odd
+LONG = ir.IntType(128)
+CANONICAL_NAN = 0x7FF8000000000000
+
+
+# Hashing ------------------------------------------------------------------------------------------------------------
+
+
+@instruction(types.int64, types.int64)
+def scatter(builder: Any, word: Any) -> Any:
+    """A hash of a word: its low bits depend on all bits of the word.
+
+    On purpose not the hash that routes keys to channels (hash.py): the keys of one channel have much of that in common.
+    """
+    return folded_product(builder, word, ir.Constant(INT, SPREAD))
+
+
+def folded_product(builder: Any, one: Any, other: Any) -> Any:
+    """The lower and the upper half of a product of 128 bits, laid over each other."""
+    product = builder.mul(builder.zext(one, LONG), builder.zext(other, LONG))
+    upper = builder.lshr(product, ir.Constant(LONG, 64))
+    return builder.trunc(builder.xor(product, upper), INT)
+
+
+@inlined
+def scatter_words(words: Key) -> int:
+    """The same for the words of a composite key."""
+    combined = 0
+    for at in range(len(words)):
+        combined = scatter(combined + words[at]) + at
+    return combined
+
+
+@inlined
+def float_key(x: float) -> int:
+    """The word that stands for a float key: -0.0 is 0.0, and every NaN is the same."""
+    return bits_of(x + 0.0) if x == x else CANONICAL_NAN
+
+
+# Keys of one word ---------------------------------------------------------------------------------------------------
+
+
+@inlined
+def has_room(table: Array, slot: int) -> bool:
+    """Whether a key may be inserted with this slot."""
+    return 4 * (slot + 1) <= len(table)
+
+
+@inlined
+def find1(table: Array, key: int) -> int:
+    """The slot of a key, or -1."""
+    last = len(table) - 1
+    at = (scatter(key) << 1) & last
+    while True:
+        slot = table[at + 1] - 1
+        if slot < 0 or table[at] == key:
+            return slot
+        at = (at + 2) & last
+
+
+@inlined
+def prefetch1(table: Array, key: int) -> None:
+    """Asks the memory for a key that will be looked for some tuples later: large tables then answer twice as fast."""
+    prefetch(table, (scatter(key) << 1) & (len(table) - 1))
+
+
+@inlined
+def insert1(table: Array, key: int, slot: int) -> None:
+    """Adds a key that is not there."""
+    place_entry(table, scatter(key), key, slot)
+
+
+@inlined
+def remove1(table: Array, key: int) -> None:
+    """Removes a key that is there."""
+    last = len(table) - 1
+    at = (scatter(key) << 1) & last
+    while table[at] != key or table[at + 1] == 0:
+        at = (at + 2) & last
+    close_gap(borrowed(table), at, False)
+
+
+@inlined
+def place_entry(table: Array, hash: int, word: int, slot: int) -> None:
+    last = len(table) - 1
+    at = (hash << 1) & last
+    while table[at + 1] != 0:
+        at = (at + 2) & last
+    table[at] = word
+    table[at + 1] = slot + 1
+
+
+@separate
+def close_gap(table: Array, gap: int, holds_hashes: bool) -> None:
+    """Frees an entry, and moves those behind it that were put off their places by it (Knuth 6.4, algorithm R)."""
+    last = len(table) - 1
+    at = gap
+    while True:
+        at = (at + 2) & last
+        if table[at + 1] == 0:
+            table[gap + 1] = 0
+            return
+        word = table[at]
+        home = ((word if holds_hashes else scatter(word)) << 1) & last
+        if ((at - home) & last) >= ((at - gap) & last):
+            table[gap] = word
+            table[gap + 1] = table[at + 1]
+            gap = at
+
+
+# Keys of several words ----------------------------------------------------------------------------------------------
+
+
+@inlined
+def findw(table: Array, keys: Array, words: Key) -> int:
+    """The slot of a key given as a tuple of ints, or -1."""
+    hash = scatter_words(words)
+    last = len(table) - 1
+    at = (hash << 1) & last
+    while True:
+        slot = table[at + 1] - 1
+        if slot < 0 or (table[at] == hash and is_key(keys, slot, words)):
+            return slot
+        at = (at + 2) & last
+
+
+@inlined
+def is_key(keys: Array, slot: int, words: Key) -> bool:
+    base = slot * len(words)
+    same = True
+    for at in range(len(words)):
+        same &= keys[base + at] == words[at]
+    return same
+
+
+@inlined
+def insertw(table: Array, keys: Array, words: Key, slot: int) -> None:
+    """Adds a key that is not there."""
+    hash = scatter_words(words)
+    place_entry(table, hash, hash, slot)
+    for at in range(len(words)):
+        keys[slot * len(words) + at] = words[at]
+
+
+@inlined
+def removew(table: Array, keys: Array, words: Key) -> None:
+    """Removes a key that is there."""
+    hash = scatter_words(words)
+    last = len(table) - 1
+    at = (hash << 1) & last
+    while table[at + 1] == 0 or table[at] != hash or not is_key(keys, table[at + 1] - 1, words):
+        at = (at + 2) & last
+    close_gap(borrowed(table), at, True)
+
+
+# From outside -------------------------------------------------------------------------------------------------------
+
+
+def new_table(capacity: int = FIRST_CAPACITY) -> Words:
+    """An empty table of a power of two of entries."""
+    return np.zeros(2 * capacity, np.int64)
+
+
+def new_keys(table: Words, width: int) -> Words:
+    """Room for the words of as many keys as a table has room for."""
+    return np.zeros(len(table) // 4 * width, np.int64)
+
+
+def grown(table: Words, keys: Words | None = None) -> tuple[Words, Words | None]:
+    """A larger table with the same keys, for keys of several words with a larger array of them."""
+    larger = np.zeros(len(table) * (8 if len(table) < 2**16 else 2), np.int64)
+    _rehash(table, larger, keys is not None)
+    if keys is None:
+        return larger, None
+    more = np.zeros(len(keys) * (len(larger) // len(table)), np.int64)
+    more[: len(keys)] = keys
+    return larger, more
+
+
+def keys_by_slot(table: Words, count: int) -> Words:
+    """The keys of a table of one-word keys, in the order of their slots; 0 where a slot has none."""
+    keys = np.zeros(count, np.int64)
+    entries = table.reshape(-1, 2)
+    used = entries[entries[:, 1] != 0]
+    keys[used[:, 1] - 1] = used[:, 0]
+    return keys
+
+
+@callable_from_python
+def _rehash(table: Array, larger: Array, holds_hashes: bool) -> None:
+    for at in range(0, len(table), 2):
+        if table[at + 1] != 0:
+            word = table[at]
+            place_entry(larger, word if holds_hashes else scatter(word), word, table[at + 1] - 1)
+
+
+def insert_all(table: Words, keys: Words | None, rows: Words, width: int) -> None:
+    """Puts the keys of records, which are the first words of each row, into an empty table."""
+    if keys is None:
+        _insert_all1(table, rows)
+        return
+    keys[: len(rows) * width] = rows[:, :width].ravel()
+    _insert_allw(table, keys, len(rows), width)
+
+
+@callable_from_python
+def _insert_all1(table, rows):
+    for slot in range(len(rows)):
+        insert1(table, rows[slot, 0], slot)
+
+
+@callable_from_python
+def _insert_allw(table, keys, count, width):
+    for slot in range(count):
+        combined = 0
+        for at in range(width):  # as scatter_words does for tuples
+            combined = scatter(combined + keys[slot * width + at]) + at
+        place_entry(table, combined, combined, slot)

@@ -1,0 +1,177 @@
+"""Tables of compiled code find the slot of a key, as a dictionary would."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+from anabranch.codegen import runtime
+from anabranch.codegen.runtime import tables
+from tests.codegen.runtime.columns import plain
+
+FIND, INSERT, REMOVE = range(3)
+
+
+@njit(error_model="numpy")
+def on_one_word(table, todo, keys, slots, found):
+    for row in range(len(todo)):
+        runtime.prefetch1(table, keys[(row + 3) % len(keys)])
+        if todo[row] == FIND:
+            found[row] = runtime.find1(table, keys[row])
+        elif todo[row] == INSERT:
+            runtime.insert1(table, keys[row], slots[row])
+        else:
+            runtime.remove1(table, keys[row])
+
+
+@njit(error_model="numpy")
+def on_three_words(table, words, todo, keys, slots, found):
+    for row in range(len(todo)):
+        key = (keys[row] >> 8, keys[row] & 255, keys[row] * 3)
+        if todo[row] == FIND:
+            found[row] = runtime.findw(table, words, key)
+        elif todo[row] == INSERT:
+            runtime.insertw(table, words, key, slots[row])
+        else:
+            runtime.removew(table, words, key)
+
+
+def steps(keys: list[int], seed: int, capacity: int) -> list[tuple[int, int, int, int]]:
+    """(what to do, key, slot, what is to be found): at most half of `capacity` keys at a time, slots used again."""
+    chance, present, free, made = random.Random(seed), {}, list(range(capacity // 2))[::-1], []
+    for _ in range(20_000):
+        key = chance.choice(keys)
+        slot = present.get(key, -1)
+        made.append((FIND, key, 0, slot))
+        if slot < 0 and free:
+            present[key] = free.pop()
+            made.append((INSERT, key, present[key], 0))
+        elif slot >= 0 and chance.random() < 0.4:
+            free.append(present.pop(key))
+            made.append((REMOVE, key, 0, 0))
+    return made
+
+
+KEYS = {
+    "small": [*range(-100, 100)],
+    "apart": [each << 32 for each in range(-100, 100)],
+    "extreme": [sign * (2**63 - 1 - each) for each in range(100) for sign in (1, -1)] + [-(2**63), 0],
+    "few and many": [random.Random(5).getrandbits(63) for _ in range(1000)],
+}
+
+
+@pytest.mark.parametrize("which", KEYS)
+def test_a_table_is_a_dictionary_of_slots_through_insertions_and_removals(which: str) -> None:
+    made = steps(KEYS[which], seed=1, capacity=256)
+    todo, keys, slots, expected = (np.array(column) for column in zip(*made, strict=True))
+    found = np.zeros(len(made), np.int64)
+    on_one_word(runtime.new_table(256), todo, keys, slots, found)
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("which", ["small", "few and many"])
+def test_a_table_of_composite_keys_is_a_dictionary_too(which: str) -> None:
+    made = steps(KEYS[which], seed=2, capacity=256)
+    todo, keys, slots, expected = (np.array(column) for column in zip(*made, strict=True))
+    found = np.zeros(len(made), np.int64)
+    table = runtime.new_table(256)
+    on_three_words(table, runtime.new_keys(table, 3), todo, keys, slots, found)
+    assert found.tolist() == expected.tolist()
+
+
+def test_a_composite_key_is_not_another_with_the_same_words_in_another_order() -> None:
+    @njit(error_model="numpy")
+    def run(table, words, found):
+        runtime.insertw(table, words, (1, 2), 0)
+        runtime.insertw(table, words, (2, 1), 1)
+        for row, key in enumerate([(1, 2), (2, 1), (1, 1), (2, 2), (0, 3)]):
+            found[row] = runtime.findw(table, words, key)
+
+    table = runtime.new_table(64)
+    found = np.zeros(5, np.int64)
+    run(table, runtime.new_keys(table, 2), found)
+    assert found.tolist() == [0, 1, -1, -1, -1]
+
+
+@njit(error_model="numpy")
+def slots_of(table, keys, count, row, slots):
+    while row < len(keys):
+        slot = runtime.find1(table, keys[row])
+        if slot < 0:
+            slot = count
+            if not runtime.has_room(table, slot):
+                return count, row
+            runtime.insert1(table, keys[row], slot)
+            count += 1
+        slots[row] = slot
+        row += 1
+    return count, row
+
+
+def numbered(keys: np.ndarray) -> tuple[Any, int, list[int]]:
+    """A small table, grown as often as it has to be."""
+    table, count, row, slots = runtime.new_table(64), 0, 0, np.zeros(len(keys), np.int64)
+    while row < len(keys):
+        count, row = slots_of(table, keys, count, row, slots)
+        if row < len(keys):
+            table, _ = runtime.grown(table)
+    return table, count, slots.tolist()
+
+
+def test_a_table_that_grew_gives_the_slots_it_gave_before() -> None:
+    keys = np.random.default_rng(3).integers(0, 60_000, 200_000) * 1_000_003
+    table, count, slots = numbered(keys)
+    expected: dict[int, int] = {}
+    assert slots == [expected.setdefault(key, len(expected)) for key in keys.tolist()]
+    assert count == len(expected)
+    assert tables.keys_by_slot(table, count).tolist() == list(expected)
+
+
+def test_a_table_of_composite_keys_that_grew_has_its_keys_still() -> None:
+    @njit(error_model="numpy")
+    def insert(table, words, start, stop):
+        for slot in range(start, stop):
+            runtime.insertw(table, words, (slot, -slot), slot)
+
+    @njit(error_model="numpy")
+    def find(table, words, found):
+        for slot in range(len(found)):
+            found[slot] = runtime.findw(table, words, (slot, -slot))
+
+    table = runtime.new_table(64)
+    words = runtime.new_keys(table, 2)
+    insert(table, words, 0, 32)
+    table, words = runtime.grown(table, words)
+    insert(table, words, 32, 100)
+    found = np.zeros(120, np.int64)
+    find(table, words, found)
+    assert found.tolist() == [*range(100), *[-1] * 20]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        np.arange(1000),
+        np.arange(1000) * 1000,
+        np.arange(1000) << 40,
+        np.arange(1000).astype(np.float64).view(np.int64),
+        (np.arange(1000) / 10).view(np.int64),
+        np.arange(1000) | np.arange(1000) << 32,
+    ],
+)
+def test_keys_of_any_regularity_are_spread(keys: np.ndarray) -> None:
+    homes = np.array(plain(tables.scatter, keys, kind=int)) & 2047
+    assert len(np.unique(homes)) > 700  # 806 of 1000, if they fell at random
+
+
+def test_float_keys_know_one_zero_and_one_nan() -> None:
+    values = [0.0, -0.0, math.nan, -math.nan, 1.5, -1.5, math.inf]
+    words = plain(runtime.float_key, np.array(values), kind=int)
+    assert words[0] == words[1]
+    assert words[2] == words[3]
+    assert len(set(words)) == 5
