@@ -54,7 +54,16 @@ REGION = {
     "ordering": "none|round-robin|seqno|strict-seqno-pulse|relaxed-seqno-pulse",
 }
 STREAM = {"from": NAME, "to": NAME, "type": NAME, "order_key": [TEXT]}
-CONTRACT = {"version": 1, "operators": [OPERATOR], "regions": [REGION], "streams": [STREAM]}
+STRETCH = {"operators": [NAME], "form": ("native|python", NOTHING), "reason": (REASON, NOTHING)}
+PE = {
+    "id": r"PE\d+",
+    "operators": [NAME],
+    "region": (r"R\d+", NOTHING),
+    "form": ("native|python|mixed", NOTHING),
+    "reason": (REASON, NOTHING),
+    "stretches": [STRETCH],
+}
+CONTRACT = {"version": 1, "operators": [OPERATOR], "regions": [REGION], "streams": [STREAM], "pes": [PE]}
 
 
 def problems(value: Any, wanted: Any, where: str = "") -> list[str]:

@@ -27,7 +27,7 @@ def measure_all(parts: Collection[str], plots: Path, *, is_quick: bool) -> dict[
     if "chains" in parts:
         figures["fused_vs_unfused"] = _chains(console, plots, chains.QUICK if is_quick else chains.FULL)
     if "startup" in parts:
-        figures |= _startup(console, repeats=1 if is_quick else 3)
+        figures |= _startup(console, repeats=1 if is_quick else 2)
     if "memory" in parts:
         figures["memory_growth_mb"] = _memory(console, MEMORY_TUPLES // 5 if is_quick else MEMORY_TUPLES)
     return figures
@@ -102,16 +102,15 @@ def _startup(console: Console, repeats: int) -> dict[str, Any]:
     for name, times in firsts.items():
         table.add_row(name, f"{times.cold:.2f}", f"{times.cached:.2f}")
     console.print(table)
-    return {
-        "compile_seconds": {
-            form: {
-                "cold": max((t.cold for (_, f), t in built.items() if f == form), default=None),
-                "cached": max((t.cached for (_, f), t in built.items() if f == form), default=None),
-            }
-            for form in (PYTHON, NATIVE)
-        },
-        "first_output_seconds": {name: {"cold": t.cold, "warm": t.cached} for name, t in firsts.items()},
+    slowest = {
+        form: {
+            "cold": max(round(times.cold, 3) for (_, each), times in built.items() if each == form),
+            "cached": max(round(times.cached, 3) for (_, each), times in built.items() if each == form),
+        }
+        for form in (PYTHON, NATIVE)
     }
+    first = {name: {"cold": round(times.cold, 2), "warm": round(times.cached, 2)} for name, times in firsts.items()}
+    return {"slowest_compile_seconds": slowest, "first_output_seconds": first}
 
 
 def _memory(console: Console, tuples: int) -> dict[str, float]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from anabranch import __version__
+from anabranch.commands.cache import cache_command
 from anabranch.commands.examples import examples_command
 from anabranch.commands.explain import explain_command
 from anabranch.commands.run import run_command
@@ -28,6 +29,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str], Console], int], str]] = {
     "run": (run_command, "run an app"),
     "explain": (explain_command, "show what the compiler makes of an app"),
     "examples": (examples_command, "list the examples"),
+    "cache": (cache_command, "show or clear the folder of generated code"),
 }
 
 

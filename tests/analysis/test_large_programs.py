@@ -16,8 +16,13 @@ import anabranch as ab
 class Item(NamedTuple):
     n: int
 
+RATES = {"a": 1}
+
 def step(item: Item) -> Item:
-    return Item(item.n + 1)
+    n = item.n
+    for rate in RATES.values():
+        n += rate
+    return Item(n)
 
 @ab.app
 def long_chain():

@@ -52,9 +52,16 @@ def test_the_text_is_printed_plain_where_no_terminal_is(app: str) -> None:
 
 
 def test_a_terminal_gets_colour_and_nothing_wider_than_itself(app: str) -> None:
+    output = _on_a_terminal("explain", app)
+    assert b"\x1b[1mNot parallel" in output
+    plain = _without_colour(output.decode())
+    assert max(map(len, plain.splitlines())) <= 80
+
+
+def _on_a_terminal(*arguments: str) -> bytes:
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "anabranch.cli", "explain", app],
+        [sys.executable, "-m", "anabranch.cli", *arguments],
         stdout=follower,
         env={**os.environ, "COLUMNS": "80", "TERM": "xterm-256color"},
     )
@@ -70,9 +77,7 @@ def test_a_terminal_gets_colour_and_nothing_wider_than_itself(app: str) -> None:
         output += chunk
     os.close(leader)
     assert process.wait() == 0
-    assert b"\x1b[1mNot parallel" in output
-    plain = _without_colour(output.decode())
-    assert max(map(len, plain.splitlines())) <= 80
+    return output
 
 
 def _without_colour(text: str) -> str:
@@ -106,7 +111,26 @@ def test_two_things_cannot_both_go_to_standard_output(app: str, capsys: pytest.C
     assert main(["explain", app, "--svg", "-", "--json"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert "only one of --json, --svg - and --html - can go to standard output" in err
+    assert "only one of --json, --code, --svg - and --html - can go to standard output" in err
+
+
+def test_the_code_is_printed_plain_where_no_terminal_is(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--code"]) == 0
+    native = capsys.readouterr().out
+    assert native.startswith("# PE2: large: native form\n\nimport ")
+    assert main(["explain", app, "--code", "--form", "python"]) == 0
+    python = capsys.readouterr().out
+    assert python.startswith("# PE2: large: Python form, as asked for\n\n")
+    for code in (native, python):
+        compile(code, "code", "exec")
+
+
+def test_the_code_has_colours_on_a_terminal(app: str) -> None:
+    printed = _on_a_terminal("explain", app, "--code").decode()
+    assert "\x1b[" in printed
+    plain = _without_colour(printed).replace("\r\n", "\n")
+    assert plain.startswith("# PE2: large: native form\n\nimport ")
+    compile(plain, "code", "exec")
 
 
 def test_a_file_that_cannot_be_written_is_an_error_and_what_was_there_stays(

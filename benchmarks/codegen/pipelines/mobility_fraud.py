@@ -103,8 +103,8 @@ def python_loop(calls: list[Call]) -> list[Count]:
     begin, end = math.inf, -math.inf
     n, latest = 0, 0.0
     for call in calls:
-        phone, area, x, y, ts = call
-        if area == "425":
+        if call[1] == "425":
+            phone, _, x, y, ts = call
             before = last_of(phone)
             last[phone] = call
             if before is not None:

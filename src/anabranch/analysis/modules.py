@@ -173,10 +173,10 @@ def look_around(thoroughly: bool = False) -> None:
     module that has just been imported is taken to be what its file says.
     """
     global _world
-    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
-    loaded = tuple(map(id, modules))
+    loaded = tuple(map(id, sys.modules.values()))
     if loaded == _world.loaded and not thoroughly:
         return
+    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
     users = tuple(module for module in modules if not is_library_module(module))
     specs = tuple(getattr(module, "__spec__", None) for module in users)
     mine = {id(vars(module)) for module in users}

@@ -62,7 +62,8 @@ class SourceText:
         """The code objects that compiling this text gives."""
         if self._codes is None:
             self._codes = {}
-            waiting = [compile(self.tree, self.file, "exec", dont_inherit=True)]
+            # Of the text, not of the tree: that may be nested more deeply than compiling a tree allows.
+            waiting = [compile(self.text, self.file, "exec", dont_inherit=True)]
             while waiting:
                 code = waiting.pop()
                 self._codes.setdefault((code.co_name, code.co_firstlineno), []).append(code)

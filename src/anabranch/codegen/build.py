@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from anabranch.codegen.costs import native_pays
 from anabranch.codegen.functions import Refusal
 from anabranch.codegen.native.assemble import Assembled, assemble
 from anabranch.codegen.native.values import NotNative
-from anabranch.codegen.costs import native_pays
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import ProcessingElement
 from anabranch.codegen.python import python_form

@@ -58,6 +58,13 @@ def usable_folders() -> Iterator[Path]:
         yield _folder_of_this_process()
 
 
+def lasting_folders() -> list[Path]:
+    """Folders that code may have been kept in by earlier processes."""
+    wanted, temporary = wanted_folder(), temporary_folder()
+    known = ([wanted] if wanted is not None else []) + ([temporary] if temporary.exists() else [])
+    return [folder for folder in known if problem_with(folder) is None]
+
+
 def problem_with(folder: Path) -> str | None:
     """Why code cannot be kept in a folder. It is loaded and run, so nobody else may be able to put some there."""
     try:

@@ -41,7 +41,7 @@ class Part:
         return tuple(
             edge
             for edge in self.graph.edges
-            if (edge.source, edge.source_port) == (stream.operator, stream.port) and edge.target in self.operators
+            if edge.source == stream.operator and edge.source_port == stream.port and edge.target in self.operators
         )
 
 
@@ -51,9 +51,9 @@ def part_of(graph: Graph, operators: tuple[str, ...]) -> Part:
     inputs: dict[Stream, None] = {}
     outputs: dict[Stream, None] = {}
     for edge in graph.edges:
-        stream = Stream(edge.source, edge.source_port)
-        if edge.target in inside and edge.source not in inside:
-            inputs[stream] = None
-        elif edge.source in inside and edge.target not in inside:
-            outputs[stream] = None
+        enters, leaves = edge.target in inside, edge.source in inside
+        if enters and not leaves:
+            inputs[Stream(edge.source, edge.source_port)] = None
+        elif leaves and not enters:
+            outputs[Stream(edge.source, edge.source_port)] = None
     return Part(graph, operators, tuple(inputs), tuple(outputs))

@@ -8,27 +8,38 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Sequence
 
-import networkx as nx
-
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import ProcessingElement, Stopped
-from anabranch.graph.traverse import as_networkx
 from anabranch.operators.metrics import OperatorMetrics
 
 
 def cut_before(part: Part, operator_id: str) -> tuple[Part, Part] | None:
     """The part in two: this operator and all behind it are the second. None where more than one stream would cross."""
-    behind = nx.descendants(as_networkx(part.graph), operator_id) | {operator_id}
+    behind = _reached(operator_id, [(edge.source, edge.target) for edge in part.graph.edges])
     second = tuple(name for name in part.operators if name in behind)
     return _in_two(part, second)
 
 
 def cut_after(part: Part, operator_id: str) -> tuple[Part, Part] | None:
     """The same with this operator, and all before it, as the first."""
-    before = nx.ancestors(as_networkx(part.graph), operator_id) | {operator_id}
+    before = _reached(operator_id, [(edge.target, edge.source) for edge in part.graph.edges])
     second = tuple(name for name in part.operators if name not in before)
     return _in_two(part, second)
+
+
+def _reached(start: str, steps: Iterable[tuple[str, str]]) -> dict[str, None]:
+    """Where one gets to, the start included."""
+    following: dict[str, list[str]] = {}
+    for one, other in steps:
+        following.setdefault(one, []).append(other)
+    reached, waiting = {start: None}, [start]
+    while waiting:
+        for name in following.get(waiting.pop(), ()):
+            if name not in reached:
+                reached[name] = None
+                waiting.append(name)
+    return reached
 
 
 def _in_two(part: Part, second: tuple[str, ...]) -> tuple[Part, Part] | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from anabranch.graph.schema import AttributeType, Schema, is_named_tuple, schema_of
 
+
 @dataclass(frozen=True)
 class Type:
     """The type of an expression.
@@ -102,9 +103,9 @@ def join(one: Type, other: Type) -> Type:
         return Type(one.kind, optional)
     for number, literal in ((one, other), (other, one)):
         # 0 and 0.0 differ only where the type itself shows, and a float may not go where an int is asked for.
-        if number.kind == "float" and literal.kind == "int" and literal.constant is not None:
-            if abs(literal.constant) <= EXACT_IN_FLOAT:
-                return Type("float", optional)
+        is_literal = number.kind == "float" and literal.kind == "int" and literal.constant is not None
+        if is_literal and abs(literal.constant) <= EXACT_IN_FLOAT:
+            return Type("float", optional)
     return UNKNOWN
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
+from rich.syntax import Syntax
 from rich.text import Text
 
 from anabranch.commands.app_options import parse_app, print_command_help
@@ -17,12 +18,14 @@ from anabranch.explain import Explanation, explain
 from anabranch.graph.format import why_not_lines
 from anabranch.graph.phrases import is_partitioned_into_regions
 from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
+from anabranch.run import FORMS
 
 PURPOSE = "Show what an app is made of, what of it runs in parallel, and why the rest does not."
 EXAMPLE = """\
 example:
   anabranch explain examples/mobility_fraud.py
   anabranch explain examples/mobility_fraud.py --channels 4 --svg fraud.svg
+  anabranch explain examples/mobility_fraud.py --code                        the functions that are generated
   anabranch explain examples/mobility_fraud.py --require-parallel Speed      fails if Speed is not parallel
 """
 _WIDTH = 100
@@ -33,10 +36,10 @@ def explain_command(given: list[str], errors: Console) -> int:
         print_command_help("explain", PURPOSE, EXAMPLE, _add_options)
         return 0 if given else 2
     program, options = parse_app("explain", given, _add_options)
-    explanation = explain(program, stage=options["stage"], channels=options["channels"])
+    explanation = explain(program, stage=options["stage"], channels=options["channels"], form=options["form"])
     sequential = _not_parallel(explanation, options["require_parallel"])
-    if options["json"] or options["svg"] or options["html"]:
-        _write(explanation, options["json"], options["svg"], options["html"])
+    if options["json"] or options["code"] or options["svg"] or options["html"]:
+        _write(explanation, options["json"], options["code"], options["svg"], options["html"])
     else:
         _print_text(explanation)
     for name in sequential:
@@ -47,9 +50,11 @@ def explain_command(given: list[str], errors: Console) -> int:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to show")
     group.add_argument("--stage", metavar="NAME", help="what is known after this stage of the compiler: build, "
-                       "properties, regions, joints, ordering, order_keys, fuse (default: the last)")  # fmt: skip
+                       "properties, regions, joints, ordering, order_keys, fuse, generate (default: it)")  # fmt: skip
     group.add_argument("--channels", metavar="N", type=_channels, help="draw regions with this many channels: 4, "
                        "or for each: R1=4,R2=2")  # fmt: skip
+    group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
+    group.add_argument("--code", action="store_true", help="the generated code instead of text")
     group.add_argument("--json", action="store_true", help="JSON instead of text")
     group.add_argument("--svg", metavar="FILE", help="write a drawing (- for standard output)")
     group.add_argument("--html", metavar="FILE", help="write a page with a drawing and tables (- likewise)")
@@ -81,15 +86,17 @@ def _not_parallel(explanation: Explanation, required: list[str]) -> list[str]:
 # Output ----------------------------------------------------------------------------------------------------------
 
 
-def _write(explanation: Explanation, is_json: bool, svg: str | None, html: str | None) -> None:
-    if [is_json, svg == "-", html == "-"].count(True) > 1:
-        raise UsageError("only one of --json, --svg - and --html - can go to standard output")
+def _write(explanation: Explanation, is_json: bool, is_code: bool, svg: str | None, html: str | None) -> None:
+    if [is_json, is_code, svg == "-", html == "-"].count(True) > 1:
+        raise UsageError("only one of --json, --code, --svg - and --html - can go to standard output")
     files: list[tuple[str | None, Callable[[], str]]] = [(svg, explanation.to_svg), (html, explanation.to_html)]
     for path, made in files:
         if path is not None and path != "-":
             _write_file(Path(path), made())
     if is_json:
         print(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False))
+    if is_code:
+        _print_code(explanation.to_code())
     for path, made in files:
         if path == "-":
             sys.stdout.write(made())
@@ -104,6 +111,14 @@ def _write_file(path: Path, text: str) -> None:
         file.discard()
         raise unwritable(path, problem) from None
     file.commit()
+
+
+def _print_code(code: str) -> None:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        sys.stdout.write(code)
+        return
+    console.print(Syntax("", "python", theme="ansi_dark").highlight(code), soft_wrap=True, end="")
 
 
 def _print_text(explanation: Explanation) -> None:

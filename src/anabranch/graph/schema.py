@@ -7,6 +7,7 @@ import types
 import typing
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from typing import Any
 
 from anabranch.errors import BuildError, shown
@@ -93,9 +94,13 @@ class Schema:
     def name(self) -> str:
         return self.type.__name__
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def _types(self) -> dict[str, AttributeType]:
+        return {attribute.name: attribute.type for attribute in self.attributes}
 
     @property
     def has_lists(self) -> bool:
@@ -105,10 +110,7 @@ class Schema:
         return name in self.names
 
     def __getitem__(self, name: str) -> AttributeType:
-        for attribute in self.attributes:
-            if attribute.name == name:
-                return attribute.type
-        raise KeyError(name)
+        return self._types[name]
 
     def __str__(self) -> str:
         inner = ", ".join(f"{attribute.name}: {attribute.type}" for attribute in self.attributes)

@@ -123,6 +123,8 @@ class _Windows(Meaning):
 class _TumblingCountWindows(_Windows):
     """Closes a key's window with its n-th tuple."""
 
+    state = ("open",)
+
     def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
         super().__init__(operator, definition)
         # A key is removed when its window closes, so the order of keys is that of the open windows' first tuples.
@@ -144,6 +146,8 @@ class _TumblingCountWindows(_Windows):
 
 class _SlidingCountWindows(_Windows):
     """Every `slide` tuples of a key, over the last `count` of them."""
+
+    state = ("arrivals", "recent", "since_last")
 
     def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
         super().__init__(operator, definition)
@@ -177,6 +181,8 @@ class _SlidingCountWindows(_Windows):
 
 class _TimeWindows(_Windows):
     """Windows by event time or delta, closed by the stream's clock or by the key's own."""
+
+    state = ("reached", "open")
 
     def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
         super().__init__(operator, definition)
@@ -235,6 +241,8 @@ class _TimeWindows(_Windows):
 
 class _PunctuatedWindows(_Windows):
     """A punctuation closes the windows of all keys."""
+
+    state = ("open",)
 
     def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
         super().__init__(operator, definition)

@@ -24,6 +24,8 @@ class Barrier(OperatorDefinition):
 
 
 class _BarrierMeaning(Meaning):
+    state = ("waiting",)
+
     def __init__(self, operator: Operator, combine: Callable[..., Any]) -> None:
         super().__init__(operator)
         self.combine = combine

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from anabranch.graph.model import Definition, Operator
 
@@ -43,7 +43,9 @@ class Unreadable:
 
 
 class Meaning:
-    """The sequential meaning of one operator in one run."""
+    """The sequential meaning of one operator in one run. `state` names the attributes that it changes."""
+
+    state: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator

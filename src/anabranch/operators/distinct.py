@@ -36,6 +36,8 @@ class Distinct(OperatorDefinition):
 
 
 class _DistinctMeaning(Meaning):
+    state = ("clock", "boundary", "arrived", "held", "seen")
+
     def __init__(self, operator: Operator, definition: Distinct) -> None:
         super().__init__(operator)
         schema = operator.inputs[0].schema

@@ -33,6 +33,8 @@ class Feedback(OperatorDefinition):
 
 
 class FeedbackMeaning(Meaning):
+    state = ("entered",)
+
     def __init__(self, operator: Operator, rounds: bool) -> None:
         super().__init__(operator)
         self.rounds = rounds

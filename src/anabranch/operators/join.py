@@ -38,6 +38,8 @@ class Join(OperatorDefinition):
 
 
 class _JoinMeaning(Meaning):
+    state = ("windows", "clock")
+
     def __init__(self, operator: Operator, definition: Join) -> None:
         super().__init__(operator)
         self.definition = definition

@@ -29,6 +29,8 @@ class MergeBy(OperatorDefinition):
 
 
 class _MergeByMeaning(Meaning):
+    state = ("waiting", "open")
+
     def __init__(self, operator: Operator, attribute: str) -> None:
         super().__init__(operator)
         self.order = order_reader(operator.inputs[0].schema, [attribute])

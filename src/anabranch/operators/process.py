@@ -53,6 +53,8 @@ class Connect(Process):
 
 
 class _ProcessMeaning(Meaning):
+    state = ("instances",)
+
     def __init__(self, operator: Operator, definition: Process) -> None:
         super().__init__(operator)
         self.definition = definition

@@ -30,6 +30,8 @@ class Punctuate(OperatorDefinition):
 
 
 class _PunctuateMeaning(Meaning):
+    state = ("seen",)
+
     def __init__(self, operator: Operator, definition: Punctuate) -> None:
         super().__init__(operator)
         self.definition = definition

@@ -30,6 +30,8 @@ class Sort(OperatorDefinition):
 
 
 class _SortMeaning(Meaning):
+    state = ("buffer",)
+
     def __init__(self, operator: Operator, definition: Sort) -> None:
         super().__init__(operator)
         self.order = order_reader(operator.inputs[0].schema, definition.by)

@@ -105,18 +105,18 @@ class Axis:
         """The largest j for which the point `before` j·slide is at or before a time."""
         exact = Fraction(time) if self.kind == "float" else time
         index = int((exact + before) // self._slide)
-        return index + 1 if self._point(index + 1, before) <= time else index
+        return index + 1 if self.point(index + 1, before) <= time else index
 
-    def _point(self, index: int, before: Fraction | int) -> Any:
+    def point(self, index: int, before: Fraction | int = 0) -> Any:
         """j·slide - `before`, as a number of the axis."""
         exact = index * self._slide - before
         return _nearest_float(exact) if self.kind == "float" else exact
 
     def start_of(self, index: int, like: Any) -> Any:
-        return self._as_attribute(self._point(index, self._length), like)
+        return self._as_attribute(self.point(index, self._length), like)
 
     def end_of(self, index: int, like: Any) -> Any:
-        return self._as_attribute(self._point(index, 0), like)
+        return self._as_attribute(self.point(index, 0), like)
 
     def _as_attribute(self, number: Any, like: Any) -> Any:
         """A point of the axis as a value of the attribute; `like` says whether datetimes have a zone."""

@@ -121,8 +121,10 @@ def test_floats_become_ints_as_in_python_or_bad(name: str, python: Any) -> None:
 @pytest.mark.parametrize("name", ["lt", "le", "gt", "ge", "eq", "ne"])
 def test_ints_are_compared_with_floats_exactly(name: str) -> None:
     """Beyond 2**53 an int may lie between two floats."""
-    ints = [each for each in EDGE_INTS] + random_ints(30_000, 9).tolist()
-    near = [[float(each), math.nextafter(float(each), math.inf), math.nextafter(float(each), -math.inf)] for each in ints]
+    ints = EDGE_INTS + random_ints(30_000, 9).tolist()
+    near = [
+        [float(each), math.nextafter(float(each), math.inf), math.nextafter(float(each), -math.inf)] for each in ints
+    ]
     ones = np.repeat(np.array(ints), 3)
     others = np.array([each for group in near for each in group])
     edge_ones, edge_others = pairs(EDGE_INTS, EDGE_FLOATS)

@@ -19,7 +19,9 @@ class Reading(NamedTuple):
     ts: float
 
 
-AMOUNTS = [Fraction(text) for text in ("0.1", "0.3", "1/3", "0.001", "0.25", "1", "7", "600", "86400", "1e6", "1e-9")]
+AMOUNTS = [
+    Fraction(text) for text in ("0.1", "0.01", "0.3", "1/3", "0.001", "0.25", "1", "7", "600", "86400", "1e6", "1e-9")
+]
 
 
 @njit(error_model="numpy")
@@ -74,6 +76,7 @@ def assert_same(axis: Axis, grid: tuple[int, int, int], time: float, *, surely: 
     steps=st.integers(-2, 2),
 )
 @example(length=Fraction(1, 10), slide=None, index=3, steps=0)  # 0.3 // 0.1 is 2.0
+@example(length=Fraction(1, 100), slide=None, index=29, steps=0)  # 0.29 * 100 is less than 29
 def test_times_at_and_next_to_boundaries_fall_into_the_same_windows(
     length: Fraction, slide: Fraction | None, index: int, steps: int
 ) -> None:

@@ -108,6 +108,18 @@ def test_without_room_nothing_is_interned() -> None:
     assert meta[strings.COUNT] == 1
 
 
+def test_repetitions_of_a_byte_are_not_the_same_string() -> None:
+    """The words of "a", "aa" and "aaa" are the same; a table of eight entries makes them meet."""
+
+    @njit(error_model="numpy")
+    def run(table, offsets, held, meta, data):
+        return [runtime.intern(table, offsets, held, meta, data, 0, stop) for stop in (1, 2, 3)]
+
+    for byte in range(256):
+        arrays = np.zeros(8 * strings.ENTRY, np.int64), np.zeros(10, np.int64), np.zeros(10, np.uint8)
+        assert run(*arrays, np.zeros(strings.COUNT + 1, np.int64), np.full(3, byte, np.uint8)) == [0, 1, 2]
+
+
 def test_kernels_keep_the_number_of_strings_where_the_pool_looks_for_it() -> None:
     assert TEXTS == strings.COUNT
 

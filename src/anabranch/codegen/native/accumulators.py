@@ -17,60 +17,66 @@ from anabranch.operators.aggregates import Aggregate
 
 @dataclass(eq=False)
 class Accumulator:
-    """One aggregate of a window; `names` are its variables by what they are."""
+    """One aggregate of a window; `names` are its variables by what they are, `count` that of the window's tuples."""
 
     kernel: Kernel
     aggregate: Aggregate
     names: dict[str, str]
     kinds: dict[str, str]
     type: Type  # of the attribute
+    count: str
 
     def begin(self) -> list[str]:
+        """Before the first tuple, with which it begins."""
         return [f"{name} = {ZEROS[self.kinds[what]]}" for what, name in self.names.items()]
 
-    def add(self, item: Value) -> None:
-        """Write what a tuple changes."""
-        writer = self.kernel.writer
-        match self.aggregate.function:
-            case "count":
-                writer.line(f"{self.names['count']} += 1")
-                return
-            case "arg_max":
-                self._add_arg_max(item)
-                return
+    def add(self, item: Value, *, is_first: bool) -> None:
+        """Write what a tuple changes, of a window that begins with it or has others."""
+        writer, function = self.kernel.writer, self.aggregate.function
+        if function == "count":
+            return
+        if function == "arg_max":
+            self._add_arg_max(item, is_first=is_first)
+            return
         value = self._attribute(item, self.aggregate.attribute)
-        match self.aggregate.function:
-            case "any_" | "first":
-                with writer.block(f"if not {self.names['set']}:"):
-                    writer.line(f"{self.names['set']} = True")
-                    self._set(value)
-            case "last":
+        if function in ("any_", "first"):
+            if is_first:
                 self._set(value)
-            case _ if value.has != ALWAYS:
-                with writer.block(f"if {value.has}:"):
-                    self._add_present(value)
-            case _:
-                self._add_present(value)
+        elif function == "last":
+            self._set(value)
+        elif value.has != ALWAYS:
+            with writer.block(f"if {value.has}:"):
+                self._add_present(value, is_first=False)
+        else:
+            self._add_present(value, is_first=is_first)
 
-    def _add_present(self, value: Value) -> None:
+    def _add_present(self, value: Value, *, is_first: bool) -> None:
         writer, names = self.kernel.writer, self.names
+        if "count" in names:  # of the values that are not None
+            writer.line(f"{names['count']} += 1")
         match self.aggregate.function:
             case "sum_" | "mean":
                 self._add_to_total(value)
-                if "count" in names:
-                    writer.line(f"{names['count']} += 1")
             case "std":
                 number = self.kernel.named(_as_float(value), "number")
                 distance = writer.fresh("distance")
-                writer.line(f"{names['count']} += 1")
                 writer.line(f"{distance} = {number} - {names['mean']}")
-                writer.line(f"{names['mean']} = {names['mean']} + {distance} / np.float64({names['count']})")
+                writer.line(f"{names['mean']} = {names['mean']} + {distance} / np.float64({self._counted()})")
                 writer.line(f"{names['squares']} = {names['squares']} + {distance} * ({number} - {names['mean']})")
+            case "min_" | "max_" if is_first:
+                writer.line(f"{names['value']} = {value.code}")
             case "min_" | "max_":
-                better = self._is_better(value.code, names["value"], f"not {names['set']}")
-                with writer.block(f"if {better}:"):
+                better = self._is_better(value.code, names["value"])
+                if "set" not in names:
+                    writer.line(f"{names['value']} = {value.code} if {better} else {names['value']}")
+                    return
+                with writer.block(f"if not {names['set']} or {better}:"):
                     writer.line(f"{names['set']} = True")
                     writer.line(f"{names['value']} = {value.code}")
+
+    def _counted(self) -> str:
+        """How many values there were."""
+        return self.names.get("count", self.count)
 
     def _add_to_total(self, value: Value) -> None:
         writer, total = self.kernel.writer, self.names["total"]
@@ -83,24 +89,24 @@ class Accumulator:
         writer.line(f"{total}, {wrong} = add_int({total}, {code})")
         self.kernel.check(wrong)
 
-    def _is_better(self, new: str, old: str, first: str) -> str:
+    def _is_better(self, new: str, old: str) -> str:
         """NaN is larger than every number; of equals the first stays."""
         smaller = self.aggregate.function == "min_"
         if self.type.kind == "float":
             nan = f"({old} != {old} and {new} == {new})" if smaller else f"({new} != {new} and {old} == {old})"
-            return f"{first} or {new} {'<' if smaller else '>'} {old} or {nan}"
-        return f"{first} or {new} {'<' if smaller else '>'} {old}"
+            return f"({new} {'<' if smaller else '>'} {old} or {nan})"
+        return f"{new} {'<' if smaller else '>'} {old}"
 
-    def _add_arg_max(self, item: Value) -> None:
+    def _add_arg_max(self, item: Value, *, is_first: bool) -> None:
         writer, names = self.kernel.writer, self.names
         rank, value = self._attribute(item, self.aggregate.by), self._attribute(item, self.aggregate.attribute)
         new, old = rank.code, names["rank"]
         larger = f"{new} > {old}"
         if rank.type.kind == "float":
             larger = f"({larger} or ({new} != {new} and {old} == {old}))"
-        better = larger if rank.has == ALWAYS else f"({rank.has} and (not {names['rank_has']} or {larger}))"
-        with writer.block(f"if not {names['set']} or {better}:"):
-            writer.line(f"{names['set']} = True")
+        if rank.type.optional:
+            larger = f"({rank.has} and (not {names['rank_has']} or {larger}))"
+        with writer.block("if True:" if is_first else f"if {larger}:"):
             writer.line(f"{names['rank']} = {new}")
             if "rank_has" in names:
                 writer.line(f"{names['rank_has']} = {rank.has}")
@@ -120,33 +126,34 @@ class Accumulator:
     def result(self, names: dict[str, str]) -> Value:
         """The result, where the variables are called as `names` says."""
         mine = {what: names[name] for what, name in self.names.items()}
-        writer = self.kernel.writer
+        count = mine.get("count", names[self.count])
         match self.aggregate.function:
             case "count":
-                return Value(INT, mine["count"], is_stable=True)
+                return Value(INT, count, is_stable=True)
             case "sum_":
                 return Value(FLOAT if self.kinds["total"] == "float" else INT, mine["total"], is_stable=True)
             case "mean":
-                return self._mean(mine)
+                return self._mean(mine["total"], count)
             case "std":
-                result = writer.fresh("deviation")
-                ddof = self.aggregate.ddof
-                with writer.block(f"if {mine['count']} <= {ddof}:"):
-                    writer.line(f"{result} = math.nan")
-                with writer.block("else:"):
-                    square = f"{mine['squares']} / np.float64({mine['count']} - {ddof})"
-                    writer.line(f"{result} = math.sqrt({square})")
-                    writer.line(f"bad |= {mine['squares']} < 0.0")  # Python's sqrt raises
-                has = f"{mine['count']} != 0" if self.type.optional else ALWAYS
-                return Value(Type("float", self.type.optional), result, has, is_stable=True)
+                return self._deviation(mine["squares"], count)
             case _:
-                has = mine.get("value_has", mine["set"] if self.type.optional else ALWAYS)
+                has = mine.get("value_has", mine.get("set", ALWAYS))
                 return Value(self.type.varying(), mine["value"], has, is_stable=True)
 
-    def _mean(self, names: dict[str, str]) -> Value:
+    def _deviation(self, squares: str, count: str) -> Value:
+        writer, ddof = self.kernel.writer, self.aggregate.ddof
+        result = writer.fresh("deviation")
+        with writer.block(f"if {count} <= {ddof}:"):
+            writer.line(f"{result} = math.nan")
+        with writer.block("else:"):
+            writer.line(f"{result} = math.sqrt({squares} / np.float64({count} - {ddof}))")
+            writer.line(f"bad |= {squares} < 0.0")  # Python's sqrt raises
+        has = f"{count} != 0" if self.type.optional else ALWAYS
+        return Value(Type("float", self.type.optional), result, has, is_stable=True)
+
+    def _mean(self, total: str, count: str) -> Value:
         writer = self.kernel.writer
         result = writer.fresh("mean")
-        total, count = names["total"], names["count"]
         if self.kinds["total"] == "float":
             writer.line(f"{result} = {total} / np.float64({count}) if {count} != 0 else 0.0")
         else:
@@ -164,8 +171,10 @@ def _as_float(value: Value) -> Value:
     return Value(FLOAT, f"np.float64({value.code})")
 
 
-def accumulator(kernel: Kernel, record: Record, operator: Operator, name: str, aggregate: Aggregate) -> Accumulator:
-    """The variables of an aggregate, as words of a window's record."""
+def accumulator(
+    kernel: Kernel, record: Record, operator: Operator, name: str, aggregate: Aggregate, count: str
+) -> Accumulator:
+    """The variables of an aggregate, as words of a window's record; `count` counts the tuples of the window."""
     schema = operator.inputs[0].schema
     kind = type_of_attribute(schema[aggregate.attribute]) if aggregate.attribute else INT
     by = type_of_attribute(schema[aggregate.by]) if aggregate.by else None
@@ -174,26 +183,26 @@ def accumulator(kernel: Kernel, record: Record, operator: Operator, name: str, a
     for what, word in kinds.items():
         names[what] = kernel.writer.fresh(f"{record.prefix}_{name}_{what}")
         record.add(names[what], word, (name, what))
-    return Accumulator(kernel, aggregate, names, kinds, kind)
+    return Accumulator(kernel, aggregate, names, kinds, kind, count)
 
 
 def _words(aggregate: Aggregate, kind: Type, by: Type | None, operator: Operator) -> dict[str, str]:
+    """What an aggregate keeps. Where an attribute may be None, also how many values, or whether one, there were."""
     total = "float" if kind.kind == "float" else "int"
+    counted = {"count": "int"} if kind.optional else {}
     match aggregate.function:
         case "count":
-            return {"count": "int"}
+            return {}
         case "sum_":
             return {"total": total}
         case "mean":
-            return {"total": total, "count": "int"}
+            return {"total": total, **counted}
         case "std":
-            return {"count": "int", "mean": "float", "squares": "float"}
+            return {"mean": "float", "squares": "float", **counted}
         case "min_" | "max_" if kind.is_number:
-            return {"value": kind.kind, "set": "bool"}
+            return {"value": kind.kind, "set": "bool"} if kind.optional else {"value": kind.kind}
         case "any_" | "first" | "last" | "arg_max" if kind.kind in STORABLE:
             words = {"value": kind.kind}
-            if aggregate.function != "last":
-                words["set"] = "bool"
             if kind.optional:
                 words["value_has"] = "bool"
             if aggregate.function == "arg_max":

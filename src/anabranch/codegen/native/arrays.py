@@ -14,8 +14,8 @@ from anabranch.graph.schema import AttributeType
 from anabranch.operators.formats.arrow_types import arrow_type
 
 Array = npt.NDArray[Any]
+Place = tuple[int, int]  # address and length
 _DTYPES = {"int": np.int64, "float": np.float64, "bool": np.bool_}
-EMPTY = {"values": np.int64, "has": np.bool_, "offsets": np.int32, "data": np.uint8}
 
 
 class ColumnArrays:
@@ -24,6 +24,7 @@ class ColumnArrays:
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
         self._columns: dict[str, pa.Array] = {}
+        self._made: list[Array] = []
 
     def column(self, attribute: str) -> pa.Array:
         """A column; where the chunk holds rows, only this one is made."""
@@ -38,34 +39,42 @@ class ColumnArrays:
             self._columns[attribute] = found
         return found
 
-    def array(self, attribute: str, what: str) -> Array:
-        kind = self.chunk.schema[attribute].kind
-        if what == "values" and not self.chunk.has_batch and kind in ("int", "float") and not self._optional(attribute):
-            place = self.chunk.schema.names.index(attribute)
-            return np.fromiter(map(itemgetter(place), self.chunk.rows), _DTYPES[kind], len(self.chunk))
+    def place(self, attribute: str, what: str) -> Place:
+        """Where an array is: its address and its length. It stays there as long as this object exists."""
+        if what == "values":
+            return self._values(attribute)
         column = self.column(attribute)
-        match what:
-            case "has":
-                return _bits(column.buffers()[0], column.offset, len(column))
-            case "offsets":
-                if column.type != pa.string():
-                    column = self._columns[attribute] = column.cast(pa.string())
-                buffer = column.buffers()[1]
-                if buffer is None:
-                    return np.zeros(len(column) + 1, np.int32)
-                return np.frombuffer(buffer, np.int32)[column.offset : column.offset + len(column) + 1]
-            case "data":
-                buffer = column.buffers()[2]
-                return np.zeros(0, np.uint8) if buffer is None else np.frombuffer(buffer, np.uint8)
-        values = column.buffers()[1]
-        if kind == "bool":
-            return _bits(values, column.offset, len(column))
-        if values is None:
-            return np.zeros(len(column), _DTYPES[kind])
-        return np.frombuffer(values, _DTYPES[kind])[column.offset : column.offset + len(column)]
+        if what == "has":
+            return self._kept(_bits(column.buffers()[0], column.offset, len(column)))
+        if column.type != pa.string():  # large or dictionary-encoded strings
+            column = self._columns[attribute] = column.cast(pa.string())
+        _, offsets, data = column.buffers()
+        if what == "data":
+            return (0, 0) if data is None else (data.address, data.size)
+        if offsets is None:
+            return self._kept(np.zeros(len(column) + 1, np.int32))
+        return offsets.address + 4 * column.offset, len(column) + 1
 
-    def _optional(self, attribute: str) -> bool:
-        return self.chunk.schema[attribute].optional
+    def _values(self, attribute: str) -> Place:
+        kind = self.chunk.schema[attribute]
+        if not self.chunk.has_batch and kind.kind in ("int", "float") and not kind.optional:
+            values = map(itemgetter(self.chunk.schema.names.index(attribute)), self.chunk.rows)
+            return self._kept(np.fromiter(values, _DTYPES[kind.kind], len(self.chunk)))
+        column = self.column(attribute)
+        buffer = column.buffers()[1]
+        if kind.kind == "bool":
+            return self._kept(_bits(buffer, column.offset, len(column)))
+        if buffer is None:
+            return self._kept(np.zeros(len(column), _DTYPES[kind.kind]))
+        return buffer.address + 8 * column.offset, len(column)
+
+    def _kept(self, array: Array) -> Place:
+        self._made.append(array)
+        return place_of(array)
+
+
+def place_of(array: Array) -> Place:
+    return array.ctypes.data, len(array)
 
 
 def _bits(buffer: pa.Buffer | None, offset: int, length: int) -> Array:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from anabranch.codegen.native.kernel import START, STATUS, STOP, Argument, Cell, Kernel, Knowledge, OutputMode
+from anabranch.codegen.native.dtypes import dtype_of
 from anabranch.codegen.native.records import Record
 from anabranch.codegen.native.values import NotNative
 from anabranch.codegen.native.visits import Visits
@@ -118,7 +119,9 @@ def _learn(kernel: Kernel, lines: list[str]) -> Knowledge:
         read.update(dict.fromkeys(re.findall(r"[A-Za-z_]\w*", assigned[1] if assigned else code)))
     for name in kernel.state_names:
         if name.startswith("unstorable_") and name in read:
-            raise NotNative(f"reads what it keeps in `{name.removeprefix('unstorable_')}`, of a type that is not native")
+            raise NotNative(
+                f"reads what it keeps in `{name.removeprefix('unstorable_')}`, of a type that is not native"
+            )
     dropped = kernel.known.dropped | {name for name in kernel.state_names if name not in read}
     modes = {}
     for place, columns in kernel.seen_modes.items():
@@ -138,20 +141,21 @@ def _module(kernel: Kernel, visits: Visits, branches: list[Branch], closings: li
     loads = [line for record in held for line in record.load_held(kernel)]
     stores = [line for record in held for line in record.store_held(kernel)]
     arguments = _ordered(kernel)
-    names = ", ".join(["meta", *(argument.name for argument in arguments)])
-    many = len(kernel.part.inputs) > 1
+    views = _views(kernel, arguments)
     lines = ["import math", "", "import numpy as np", "from numba import njit", ""]
-    if _borrowed(kernel):
-        kernel.uses("borrowed")
-    if kernel.imports:
-        lines += [f"from anabranch.codegen.runtime import {', '.join(sorted(kernel.imports))}", ""]
     for text, name in kernel.byte_constants.items():
         lines.append(f"{name} = np.frombuffer({text.encode()!r}, np.uint8)")
     head = '@njit(nogil=True, cache=True, error_model="numpy")'
-    lines += ["", head, f"def process({names}{', turns' if many else ''}):", *_indented(_process_lines(kernel, branches, loads, stores))]
+    turns = [_view(kernel, "turns", "uint16", len(arguments))] if len(branches) > 1 else []
+    lines += ["", head, "def process(meta, arrays):"]
+    body = _process_lines(kernel, branches, loads, stores)
+    lines += _indented([*views, *turns, *body])
     for branch in closings:
-        lines += ["", "", head, f"def {branch.name}({names}, order):", *_indented(_closing_lines(kernel, branch, loads))]
-    operators = [name for name in kernel.part.operators]
+        order = _view(kernel, "order", "int64", len(arguments))
+        lines += ["", "", head, f"def {branch.name}(meta, arrays):"]
+        lines += _indented([*views, order, *_closing_lines(kernel, branch, loads)])
+    if kernel.imports:
+        lines.insert(5, f"from anabranch.codegen.runtime import {', '.join(sorted(kernel.imports))}\n")
     return Assembled(
         "\n".join(lines) + "\n",
         tuple(arguments),
@@ -161,7 +165,7 @@ def _module(kernel: Kernel, visits: Visits, branches: list[Branch], closings: li
         dict(kernel.known.outputs),
         kernel.known.growing,
         dict(kernel.most_emitted),
-        tuple(operators[int(branch.name.removeprefix("close_"))] for branch in closings),
+        tuple(kernel.part.operators[int(branch.name.removeprefix("close_"))] for branch in closings),
     )
 
 
@@ -171,7 +175,7 @@ def _ordered(kernel: Kernel) -> list[Argument]:
 
 
 def _process_lines(kernel: Kernel, branches: list[Branch], loads: list[str], stores: list[str]) -> list[str]:
-    lines = [*_borrowed(kernel), f"n = meta[{STOP}]", *_load_cells(kernel), *loads, "bad, full = False, 0"]
+    lines = [f"n = meta[{STOP}]", *_load_cells(kernel), *loads, "bad, full = False, 0"]
     if len(branches) == 1:
         items = _item_lines(kernel, branches[0], [], "stop = i")
         lines += ["stop = n", f"for i in range(meta[{START}], n):", *_indented(items)]
@@ -188,32 +192,36 @@ def _process_lines(kernel: Kernel, branches: list[Branch], loads: list[str], sto
     return [*lines, f"meta[{START}] = turn", *rows, *stores, *_save_cells(kernel), *_status()]
 
 
-def _borrowed(kernel: Kernel) -> list[str]:
-    """Arrays that functions are called with in the loop: counting references to them would cost more than the calls."""
-    passed = [a.name for a in kernel.arguments.values() if a.role == "pool" or a.of[-1] in ("table", "keys", "data")]
-    if any(argument.role == "pool" for argument in kernel.arguments.values()):
-        passed.append("meta")
-    return [f"{name} = borrowed({name})" for name in passed]
+def _views(kernel: Kernel, arguments: list[Argument]) -> list[str]:
+    """The arrays of a kernel from their addresses."""
+    return [_view(kernel, each.name, dtype_of(kernel.part, each), at) for at, each in enumerate(arguments)]
+
+
+def _view(kernel: Kernel, name: str, dtype: str, at: int) -> str:
+    view = "booleans" if dtype == "boolean" else f"{dtype}s"
+    kernel.uses(view)
+    return f"{name} = {view}(arrays, {2 * at})"
 
 
 def _item_lines(kernel: Kernel, branch: Branch, advance: list[str], leave: str) -> list[str]:
-    counters = [name for name in kernel.counters.values() if any(_mentions(line, name) for line in branch.body)]
+    counters = _counters_in(kernel, branch.body)
     marks = [f"{name}_before = {name}" for name in counters]
     undo = [f"{name} = {name}_before" for name in counters]
     can_stop = any("bad |=" in line or "full =" in line for line in (*branch.body, *branch.checks))
     if not can_stop:
         return [*branch.begin, *branch.body, *branch.commits, *advance]
     stop = ["if bad or full != 0:", *_indented([*undo, *([leave] if leave else []), "break"])]
-    return [*marks, *branch.begin, *branch.body, *branch.checks, *stop, *branch.commits, *advance]
+    return ["bad, full = False, 0", *marks, *branch.begin, *branch.body, *branch.checks, *stop, *branch.commits, *advance]
 
 
-def _mentions(line: str, name: str) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", line) is not None
+def _counters_in(kernel: Kernel, lines: list[str]) -> list[str]:
+    words = dict.fromkeys(re.findall(r"\w+", "\n".join(lines)))
+    return [name for name in kernel.counters.values() if name in words]
 
 
 def _closing_lines(kernel: Kernel, branch: Branch, loads: list[str]) -> list[str]:
-    counters = [name for name in kernel.counters.values() if any(_mentions(line, name) for line in branch.body)]
-    lines = [*_borrowed(kernel), *_load_cells(kernel), *loads, "bad, full, i, turn = False, 0, 0, 0", *branch.begin]
+    counters = _counters_in(kernel, branch.body)
+    lines = [*_load_cells(kernel), *loads, "bad, full, i, turn = False, 0, 0, 0", *branch.begin]
     lines += [f"{name}_before = {name}" for name in counters]
     lines += ["for at in range(len(order)):", "    slot = order[at]", *_indented(branch.body)]
     lines += ["if bad or full != 0:", *_indented([f"{name} = {name}_before" for name in counters] or ["pass"])]
@@ -227,14 +235,18 @@ def _status() -> list[str]:
 
 def _load_cells(kernel: Kernel) -> list[str]:
     return [
-        f"{cell.variable} = float_of(meta[{cell.place}])" if cell.kind == "float" else f"{cell.variable} = meta[{cell.place}]"
+        f"{cell.variable} = float_of(meta[{cell.place}])"
+        if cell.kind == "float"
+        else f"{cell.variable} = meta[{cell.place}]"
         for cell in kernel.cells.values()
     ]
 
 
 def _save_cells(kernel: Kernel) -> list[str]:
     return [
-        f"meta[{cell.place}] = bits_of({cell.variable})" if cell.kind == "float" else f"meta[{cell.place}] = {cell.variable}"
+        f"meta[{cell.place}] = bits_of({cell.variable})"
+        if cell.kind == "float"
+        else f"meta[{cell.place}] = {cell.variable}"
         for cell in kernel.cells.values()
         if not cell.variable.endswith("_room")
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -141,7 +142,13 @@ class Body:
         return Value(kind.varying(), self.writer.fresh(hint), has)
 
     def store(self, target: Value, value: Value, node: ast.AST) -> None:
-        """Assign a value to the names of a variable."""
+        """Assign a value to the names of a variable, as if at once: `p = P(p.y, p.x)` reads all of p before."""
+        names = list(_names(target))
+        if len(names) > 1 and any(name in names for name in _names_read(value)):
+            value = self.kept(value)
+        self._store(target, value, node)
+
+    def _store(self, target: Value, value: Value, node: ast.AST) -> None:
         if target.type.kind == "none":
             return
         if target.has != ALWAYS:
@@ -155,7 +162,7 @@ class Body:
             if value.members is None:
                 raise NotNative(f"assigns {value.type} where {target.type} is expected", self.location(node))
             for name, member in target.members.items():
-                self.store(member, value.members[name], node)
+                self._store(member, value.members[name], node)
         elif target.code:
             self.writer.line(f"{target.code} = {self.code_of(expressions.as_type(self, value, target.type, node))}")
 
@@ -274,6 +281,21 @@ class Body:
         result = statements.result_of(inner)
         self.facts &= inner.facts
         return result
+
+
+def _names(variable: Value) -> Iterator[str]:
+    """All names of a variable."""
+    if variable.members is not None:
+        for member in variable.members.values():
+            yield from _names(member)
+    yield from (code for code in (variable.code, variable.has) if code.isidentifier() and code != ALWAYS)
+
+
+def _names_read(value: Value) -> Iterator[str]:
+    if value.members is not None:
+        for member in value.members.values():
+            yield from _names_read(member)
+    yield from re.findall(r"[A-Za-z_]\w*", f"{value.code} {value.has}")
 
 
 def _is_compound(value: Value) -> bool:

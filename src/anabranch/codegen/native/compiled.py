@@ -8,7 +8,6 @@ from typing import Any
 
 from anabranch.codegen import cache
 from anabranch.codegen.native.assemble import Assembled
-from anabranch.codegen.native.signatures import signature
 from anabranch.codegen.part import Part
 
 
@@ -20,19 +19,17 @@ class Compiled:
 
 
 def compiled(part: Part, assembled: Assembled) -> Compiled:
-    """Compile the kernels for the types of their arrays."""
-    last = "uint16" if len(part.inputs) > 1 else None
-    wanted = {"process": signature(part, assembled.arguments, last)}
-    for name in assembled.closing:
-        wanted[f"close_{part.operators.index(name)}"] = signature(part, assembled.arguments, "int64")
+    """Compile the kernels, which get all they need as two arrays of words."""
+    names = ["process", *(f"close_{part.operators.index(name)}" for name in assembled.closing)]
 
     def build(module: Any) -> dict[str, Any]:
-        found = {}
-        for name, types in wanted.items():
-            kernel = getattr(module, name)
-            kernel.compile(types)
+        from numba.core import types
+
+        words = types.Array(types.int64, 1, "C")
+        found = {name: getattr(module, name) for name in names}
+        for kernel in found.values():
+            kernel.compile((words, words))
             kernel.disable_compile()
-            found[name] = kernel
         return found
 
-    return Compiled(cache.load(assembled.source, build, compiled_for=str(wanted)))
+    return Compiled(cache.load(assembled.source, build, compiled_for="two arrays of words"))

@@ -10,15 +10,14 @@ import numpy as np
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.codegen.native import saving
-from anabranch.codegen.native.arrays import Array, ColumnArrays
+from anabranch.codegen.native.arrays import Array, ColumnArrays, place_of
 from anabranch.codegen.native.assemble import Assembled
 from anabranch.codegen.native.compiled import Compiled
 from anabranch.codegen.native.export import closing_order, meanings_of
 from anabranch.codegen.native.initial import begin
-from anabranch.codegen.native.kernel import START, STATUS, STOP, TEXTS, Argument
+from anabranch.codegen.native.kernel import START, STATUS, STOP, TEXTS
 from anabranch.codegen.native.outputs import Outputs, Shape
 from anabranch.codegen.native.rest import joined, rest_of
-from anabranch.codegen.native.signatures import dtype_of
 from anabranch.codegen.native.state import NativeState
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
@@ -49,8 +48,12 @@ class NativeElement:
         self.state = NativeState(assembled)
         self.ended: dict[str, int] = {}
         self.python: PythonElement | None = None  # the element that goes on, once native code had to be left
+        self._is_placed = False
         self._compiled = compiled
         self._shape = Shape(part, assembled)
+        # The address and the length of each array of the kernels, and of one that differs from call to call.
+        self._places = np.zeros(2 * len(assembled.arguments) + 2, np.int64)
+        self._columns = [(at, each.of) for at, each in enumerate(assembled.arguments) if each.role == "column"]
         self._counted = _counted(part, assembled)
         for operator_id, record in assembled.records.items():
             if not record.is_keyed:
@@ -66,19 +69,21 @@ class NativeElement:
                 return self.python.process(batch)
             finally:
                 self._add_up()
-        self.state.forget_texts()
+        if self.state.forget_texts() or not self._is_placed:
+            self._place_state()
+            self._is_placed = True
         items = sum(len(chunk) for chunk in batch.chunks if chunk is not None)
-        outputs = Outputs(self._shape, self.state, items)
+        outputs = Outputs(self._shape, self.state, self._places, items)
         inputs = [None if chunk is None else ColumnArrays(chunk) for chunk in batch.chunks]
         for number in range(len(batch.chunks)):
             self.state.set_cell(f"row{number}", 0)
         try:
-            columns = self._columns(inputs)
+            self._place_columns(inputs)
             for stretch in self._stretches(batch):
                 if isinstance(stretch, Mark):
-                    self._mark(stretch, outputs, columns)
+                    self._mark(stretch, outputs)
                 else:
-                    self._tuples(stretch, outputs, columns)
+                    self._tuples(stretch, outputs)
         except NoColumns:
             return self._go_on(batch, 0, [])
         except _Leave as leave:
@@ -90,22 +95,22 @@ class NativeElement:
     def _stretches(self, batch: Batch) -> Iterable[Tuples | Mark]:
         return stretches(batch)
 
-    def _columns(self, inputs: list[ColumnArrays | None]) -> dict[Argument, Array]:
-        columns = {}
-        for argument in self.assembled.arguments:
-            if argument.role == "column":
-                number, attribute, what = argument.of
-                source = inputs[number]
-                if source is None:
-                    dtype = {"boolean": "bool"}.get(kind := dtype_of(self.part, argument)[0], kind)
-                    columns[argument] = np.zeros(1, dtype)
-                else:
-                    columns[argument] = source.array(attribute, what)
-        return columns
+    def _place_columns(self, inputs: list[ColumnArrays | None]) -> None:
+        for at, (number, attribute, what) in self._columns:
+            source = inputs[number]
+            if source is not None:
+                self._places[2 * at : 2 * at + 2] = source.place(attribute, what)
+
+    def _place_state(self) -> None:
+        """Tell the kernels where the state is; again whenever an array was replaced by a larger one."""
+        for at, argument in enumerate(self.assembled.arguments):
+            if argument.role in ("state", "pool"):
+                self._places[2 * at : 2 * at + 2] = place_of(self.state.argument(argument.role, argument.of))
+        self.state.set_rooms()
 
     # Kernels ----------------------------------------------------------------------------------------------------
 
-    def _tuples(self, stretch: Tuples, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+    def _tuples(self, stretch: Tuples, outputs: Outputs) -> None:
         meta = self.state.meta
         many = len(self.part.inputs) > 1
         # A kernel of one input counts rows, one of several counts turns.
@@ -114,7 +119,7 @@ class NativeElement:
         last = None
         if many:
             last = stretch.turns if stretch.turns is not None else np.full(stretch.count, stretch.input, np.uint16)
-        while not self._call("process", outputs, columns, last):
+        while not self._call("process", outputs, last):
             pass
         done = int(meta[START]) - first
         if not many:
@@ -122,21 +127,13 @@ class NativeElement:
         if done < stretch.count:
             raise _Leave(stretch.start + done)
 
-    def _call(self, kernel: str, outputs: Outputs, columns: dict[Argument, Array], last: Array | None) -> bool:
+    def _call(self, kernel: str, outputs: Outputs, last: Array | None) -> bool:
         """Call a kernel; False where an array was full, and now is larger."""
-        state = self.state
-        state.set_rooms()
-        arrays = []
-        for argument in self.assembled.arguments:
-            if argument.role == "column":
-                arrays.append(columns[argument])
-            elif argument.role == "output":
-                arrays.append(outputs.arrays[argument.of])
-            else:
-                arrays.append(state.argument(argument.role, argument.of))
-        self._compiled.kernels[kernel](state.meta, *arrays, *(() if last is None else (last,)))
-        state.pool.count = int(state.meta[TEXTS])
-        status = int(state.meta[STATUS])
+        if last is not None:
+            self._places[-2:] = place_of(last)
+        self._compiled.kernels[kernel](self.state.meta, self._places)
+        self.state.pool.count = int(self.state.meta[TEXTS])
+        status = int(self.state.meta[STATUS])
         if status < 2:
             return True
         self._make_room(status - 1, outputs)
@@ -149,18 +146,19 @@ class NativeElement:
             outputs.grow(full - 2)
         else:
             self.state.operators[self.part.operators[full - 1000]].grow()
+        self._place_state()
 
     # Punctuations and ends --------------------------------------------------------------------------------------
 
-    def _mark(self, mark: Mark, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+    def _mark(self, mark: Mark, outputs: Outputs) -> None:
         stream = self.part.inputs[mark.input]
         before = self.state.meta.copy()
         ended = dict(self.ended)
         try:
             if mark.item is FINAL:
-                self._final(stream, outputs, columns)
+                self._final(stream, outputs)
             elif self._is_punctuated(stream):
-                self._punctuation(stream, outputs, columns)
+                self._punctuation(stream, outputs)
         except _Leave:
             self.state.meta[:] = before
             self.ended = ended
@@ -169,7 +167,7 @@ class NativeElement:
     def _is_punctuated(self, stream: Stream) -> bool:
         return self.part.operator(stream.operator).outputs[stream.port].is_punctuated
 
-    def _punctuation(self, stream: Stream, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+    def _punctuation(self, stream: Stream, outputs: Outputs) -> None:
         if stream in self.part.outputs:
             outputs.punctuate(self.part.outputs.index(stream))
         for edge in self.part.consumers(stream):
@@ -177,13 +175,13 @@ class NativeElement:
             if isinstance(operator.definition, WindowAggregate):
                 if operator.definition.window.shape != "punctuated":
                     continue
-                self._close(operator.id, outputs, columns)
+                self._close(operator.id, outputs)
             for port in range(len(operator.outputs)):
                 onward = Stream(operator.id, port)
                 if self._is_punctuated(onward):
-                    self._punctuation(onward, outputs, columns)
+                    self._punctuation(onward, outputs)
 
-    def _final(self, stream: Stream, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+    def _final(self, stream: Stream, outputs: Outputs) -> None:
         if stream in self.part.outputs:
             outputs.ended[self.part.outputs.index(stream)] = True
         for edge in self.part.consumers(stream):
@@ -192,15 +190,15 @@ class NativeElement:
             if self.ended[operator.id] < len(operator.inputs):
                 continue
             if operator.id in self.assembled.closing:
-                self._close(operator.id, outputs, columns)
+                self._close(operator.id, outputs)
             for port in range(len(operator.outputs)):
-                self._final(Stream(operator.id, port), outputs, columns)
+                self._final(Stream(operator.id, port), outputs)
 
-    def _close(self, operator_id: str, outputs: Outputs, columns: dict[Argument, Array]) -> None:
+    def _close(self, operator_id: str, outputs: Outputs) -> None:
         """Emit what the windows of an operator hold, and empty them."""
         order = closing_order(self.state, self.assembled.records[operator_id])
         kernel = f"close_{self.part.operators.index(operator_id)}"
-        while not self._call(kernel, outputs, columns, order):
+        while not self._call(kernel, outputs, order):
             pass
         if self.state.meta[STATUS] == 1:
             raise _Leave(0)
@@ -264,6 +262,7 @@ class NativeElement:
         if self.python is None and saving.is_native(whole):
             native = [each for each in following if saving.is_native(each)]
             saving.restore(self, whole, native)
+            self._is_placed = False
             following = following[len(native) :]
             if not following:
                 return

@@ -27,21 +27,23 @@ def closing_order(state: NativeState, record: Record) -> Array:
     rows = state.operators[record.operator].rows(count)
 
     def column(what: str) -> Array:
-        return rows[:, record.place(next(word for word in record.words if word.path == ("", what)))]
+        found: Array = rows[:, record.place(next(word for word in record.words if word.path == ("", what)))]
+        return found
 
     slots: Array = np.arange(count, dtype=np.int64)
+    is_open: Array
     match record.shape:
         case "shared clock":
             return slots
-        case "punctuated":
-            return slots[column("open") != 0]
+        case _ if not record.is_keyed or record.shape == "punctuated":
+            slots = slots[column("size") != 0]
         case "count":
             is_open = column("size") != 0
-            return slots[is_open][np.argsort(column("opened")[is_open], kind="stable")]
+            slots = slots[is_open][np.argsort(column("opened")[is_open], kind="stable")]
         case _:
-            is_open = column("open") != 0
-            order = np.lexsort((column("opened")[is_open], column("reached")[is_open]))
-            return slots[is_open][order]
+            is_open = column("size") != 0
+            slots = slots[is_open][np.lexsort((column("opened")[is_open], column("reached")[is_open]))]
+    return slots
 
 
 def meanings_of(part: Part, state: NativeState, assembled: Assembled) -> dict[str, Meaning]:
@@ -175,14 +177,14 @@ def _accumulator(reader: _Reader, slot: int, name: str, column: Any, operator: O
     if not isinstance(column, Aggregate):
         return None
     made: Any = column.accumulator(operator.inputs[0].schema)
-    values = {path[1]: reader.at(slot, *path) for path in reader.words if path[0] == name}
+    values = {"count": reader.at(slot, "", "size"), "has_value": True}
+    values |= {path[1]: reader.at(slot, *path) for path in reader.words if path[0] == name}
     if values.get("value_has") is False or values.get("set") is False:
         values["value"] = None
     if values.get("rank_has") is False:
         values["rank"] = None
-    names = {"set": "has_value", "rank": "best"}
-    for what, value in values.items():
-        attribute = names.get(what, what)
+    values["best"] = values.pop("rank", None)
+    for attribute, value in values.items():
         if hasattr(made, attribute):
             setattr(made, attribute, value)
     return made

@@ -177,7 +177,8 @@ def bool_op(body: Body, is_and: bool, values: list[ast.expr], node: ast.expr) ->
         condition = truth(body, value, node)
         with body.assuming(condition if is_and else negated(condition)):
             lines, following = body.captured(partial(lower, body, each))
-        if not lines and value.type.kind == following.type.kind == "bool":
+        are_bools = value.type.kind == following.type.kind == "bool" and value.has == following.has == ALWAYS
+        if not lines and are_bools:
             word = "and" if is_and else "or"
             value = Value(BOOL, f"({condition} {word} {truth(body, following, node)})")
         elif is_and:
@@ -221,9 +222,9 @@ def one_of(
 
 def call(body: Body, node: ast.Call) -> Value:
     called = body.typed.calls.get(node)
-    if node.keywords and any(_changes_instance(body, each) for each in ast.walk(node)):
+    if node.keywords and any(_has_effect(body, each) for each in ast.walk(node)):
         # Arguments are evaluated here in the order of the parameters, in Python in the order of the text.
-        raise NotNative("calls a method of its own among keyword arguments", body.location(node))
+        raise NotNative("assigns something among keyword arguments", body.location(node))
     match called:
         case Builtin(name=name):
             return calls.builtin(body, name, in_order(body, node.args), node)
@@ -240,9 +241,10 @@ def call(body: Body, node: ast.Call) -> Value:
             raise NotNative(f"calls {ast.unparse(node.func)}", body.location(node))
 
 
-def _changes_instance(body: Body, node: ast.AST) -> bool:
+def _has_effect(body: Body, node: ast.AST) -> bool:
+    """Whether evaluating it may change a variable or the instance."""
     called = body.typed.calls.get(node) if isinstance(node, ast.Call) else None
-    return isinstance(called, Inlined) and called.typed.function.is_method
+    return isinstance(node, ast.NamedExpr) or (isinstance(called, Inlined) and called.typed.function.is_method)
 
 
 def as_type(body: Body, value: Value, kind: Type, node: ast.AST) -> Value:

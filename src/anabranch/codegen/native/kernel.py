@@ -209,7 +209,9 @@ class Kernel:
 
     def _bytes(self, text: str) -> str:
         if text not in self.byte_constants:
-            self.byte_constants[text] = self.writer.fresh("TEXT_" + "".join(c for c in text.upper() if c.isalnum())[:12])
+            self.byte_constants[text] = self.writer.fresh(
+                "TEXT_" + "".join(c for c in text.upper() if c.isalnum())[:12]
+            )
         return self.byte_constants[text]
 
     # Outputs ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from anabranch.codegen.native.values import NotNative, Value
-from anabranch.codegen.types import BOOL, EXACT_IN_FLOAT, FLOAT, INT
+from anabranch.codegen.types import BOOL, EXACT_IN_FLOAT, FLOAT, INT, Type
 
 if TYPE_CHECKING:
     from anabranch.codegen.native.bodies import Body
@@ -95,11 +95,8 @@ def unary(body: Body, op: ast.unaryop, operand: Value, node: ast.AST) -> Value:
             raise NotNative("inverts a float or a bool", body.location(node))
 
 
-def checked(body: Body, kind: object, function: str, *arguments: str) -> Value:
+def checked(body: Body, kind: Type, function: str, *arguments: str) -> Value:
     """A call that also says whether its result is not what Python would give."""
-    from anabranch.codegen.types import Type
-
-    assert isinstance(kind, Type)
     name, wrong = body.writer.fresh("r"), body.writer.fresh("wrong")
     body.kernel.uses(function)
     body.writer.line(f"{name}, {wrong} = {function}({', '.join(arguments)})")
@@ -124,6 +121,6 @@ def _is_nonzero_literal(value: Value) -> bool:
     if value.type.kind == "int":
         return bool(value.type.constant) and abs(value.type.constant) <= EXACT_IN_FLOAT
     try:
-        return float(value.code) != 0.0
+        return float(value.code) != 0.0 and not value.code.isidentifier()  # `inf` and `nan` may be names of variables
     except ValueError:
         return False

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.codegen.native.arrays import Array, ColumnArrays, arrow_column
+from anabranch.codegen.native.arrays import Array, ColumnArrays, arrow_column, place_of
 from anabranch.codegen.native.assemble import Assembled
-from anabranch.codegen.native.signatures import dtype_of
+from anabranch.codegen.native.dtypes import numpy_dtype
 from anabranch.codegen.native.state import NativeState
 from anabranch.codegen.part import Part
+from anabranch.graph.schema import AttributeType
 from anabranch.operators.formats.arrow_types import arrow_type
+
+
+@cache
+def _empty(kind: AttributeType) -> pa.Array:
+    return pa.array([], arrow_type(kind))
 
 
 class Shape:
@@ -21,11 +28,10 @@ class Shape:
 
     def __init__(self, part: Part, assembled: Assembled) -> None:
         self.part, self.assembled = part, assembled
-        self.arguments: list[list[tuple[tuple[Any, ...], str]]] = [[] for _ in part.outputs]
-        for argument in assembled.arguments:
+        self.arguments: list[list[tuple[int, tuple[Any, ...], str]]] = [[] for _ in part.outputs]
+        for at, argument in enumerate(assembled.arguments):
             if argument.role == "output":
-                dtype = {"boolean": "bool"}.get(kind := dtype_of(part, argument)[0], kind)
-                self.arguments[argument.of[0]].append((argument.of, dtype))
+                self.arguments[argument.of[0]].append((at, argument.of, numpy_dtype(part, argument)))
         self.schemas = [part.schema(stream) for stream in part.outputs]
 
     def room(self, number: int, items: int) -> int:
@@ -37,8 +43,8 @@ class Shape:
 class Outputs:
     """The outputs of one batch."""
 
-    def __init__(self, shape: Shape, state: NativeState, items: int) -> None:
-        self.shape, self.state = shape, state
+    def __init__(self, shape: Shape, state: NativeState, places: Array, items: int) -> None:
+        self.shape, self.state, self.places = shape, state, places
         self.part, self.assembled = shape.part, shape.assembled
         self.punctuations: list[list[int]] = [[] for _ in shape.schemas]
         self.ended = [False for _ in shape.schemas]
@@ -49,15 +55,16 @@ class Outputs:
 
     def _make(self, number: int, room: int) -> None:
         self.state.set_cell(f"out{number}_room", room)
-        for of, dtype in self.shape.arguments[number]:
+        for at, of, dtype in self.shape.arguments[number]:
             larger = np.empty(room, dtype)
             known = self.arrays.get(of)
             if known is not None:
                 larger[: len(known)] = known
             self.arrays[of] = larger
+            self.places[2 * at : 2 * at + 2] = place_of(larger)
 
     def grow(self, number: int) -> None:
-        self._make(number, 2 * len(self.arrays[self.shape.arguments[number][0][0]]))
+        self._make(number, 2 * len(self.arrays[self.shape.arguments[number][0][1]]))
 
     def count(self, number: int) -> int:
         return self.state.cell(f"out{number}_count")
@@ -85,7 +92,7 @@ class Outputs:
         kind = self.shape.schemas[number][name]
         mode = self.assembled.outputs.get((number, name))
         if mode is None or count == 0:  # nothing was ever emitted there
-            return pa.array([], arrow_type(kind))
+            return _empty(kind)
         if mode.column is not None:
             source = inputs[mode.column.input]
             assert source is not None

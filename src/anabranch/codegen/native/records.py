@@ -61,7 +61,8 @@ class Record:
 
     def held(self, word: Word) -> str:
         """Without a key there is one record: a kernel holds it in variables from the first tuple to the last."""
-        return f"held_{self.prefix}_{'_'.join(part for part in word.path if part != '?')}{'_has' * (word.path[-1] == '?')}"
+        path = "_".join("has" if part == "?" else part for part in word.path if part)
+        return f"held{self.words.index(word)}_{self.prefix}_{path}"
 
     def load_held(self, kernel: Kernel) -> Iterator[str]:
         yield from (f"{self.held(word)} = {self._read(kernel, word)}" for word in self.words)

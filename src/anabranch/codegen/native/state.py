@@ -11,7 +11,6 @@ from anabranch.codegen.native.assemble import Assembled
 from anabranch.codegen.native.kernel import FIRST_CELL, TEXTS
 from anabranch.codegen.native.records import Record
 
-
 _FORGET_AFTER = 100_000  # strings
 
 
@@ -100,10 +99,10 @@ class NativeState:
         self.saved_texts = 0  # how many strings of the pool the last save held
         self._live_texts = self.pool.count
 
-    def forget_texts(self) -> None:
+    def forget_texts(self) -> bool:
         """Strings that no record holds any more are forgotten now and then, so that the pool does not grow forever."""
         if self.pool.count < 2 * self._live_texts + _FORGET_AFTER:
-            return
+            return False
         places = [(each, at) for each in self.operators.values() for at in _text_words(each.record)]
         held = [each.rows(self.count(each.record))[:, at] for each, at in places]
         constants = np.arange(len(self.assembled.texts), dtype=np.int64)
@@ -116,6 +115,7 @@ class NativeState:
             each.changed[:] = 1
         self.saved_texts = 0
         self._live_texts = self.pool.count
+        return True
 
     def cell(self, name: str) -> int:
         cell = self.assembled.cells.get(name)

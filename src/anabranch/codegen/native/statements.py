@@ -12,6 +12,7 @@ from anabranch.codegen.native.values import ALWAYS, NEVER, NotNative, Value, non
 from anabranch.codegen.types import INT
 
 Return = Callable[[ast.expr | None, ast.AST], None]
+_FAR = 2**61
 
 
 def result_of(body: Body) -> Value:
@@ -205,13 +206,13 @@ def _if(body: Body, node: ast.If, give: Return) -> None:
 
 
 def _loop(body: Body, node: ast.While | ast.For, give: Return) -> None:
-    """A loop stops once the tuple is known to be one for the Python form: its values may be wrong by then."""
+    """A loop stops once the tuple will not be finished here: its values may be wrong by then, and it never end."""
     if node.orelse:
         raise NotNative("has a loop with `else`", body.location(node))
     body.facts.clear()
     with body.kernel.in_loop():
         if isinstance(node, ast.While):
-            with body.branch("while not bad:"):
+            with body.branch("while not bad and full == 0:"):
                 condition = expressions.truth(body, expressions.lower(body, node.test), node)
                 body.writer.line(f"if {expressions.negated(condition)}: break")
                 _block(body, node.body, give)
@@ -231,11 +232,22 @@ def _for_range(body: Body, node: ast.For, give: Return) -> None:
         raise NotNative("has a range of other than ints", body.location(node))
     if len(values) == 3 and not values[2].type.constant:
         raise NotNative("has a range with a step that is no constant", body.location(node))
+    if len(values) > 1:
+        _check_range(body, values)
     counter = body.writer.fresh(node.target.id if isinstance(node.target, ast.Name) else "k")
     with body.branch(f"for {counter} in range({', '.join(value.code for value in values)}):"):
-        body.writer.line("if bad: break")
+        body.writer.line("if bad or full != 0: break")
         body.assign(node.target, Value(INT, counter, is_stable=True))
         _block(body, node.body, give)
+
+
+def _check_range(body: Body, values: list[Value]) -> None:
+    """Compiled loops count their steps in 64 bits, which the distance between two ints may need one more of."""
+    if len(values) == 3 and abs(values[2].type.constant) > _FAR:
+        raise NotNative("has a range with a step that is too large", body.location(body.node))
+    for end in values[:2]:
+        if end.type.constant is None or abs(end.type.constant) > _FAR:
+            body.kernel.check(f"({end.code} > {_FAR} or {end.code} < {-_FAR})")
 
 
 def _as_load(target: ast.expr) -> ast.expr:

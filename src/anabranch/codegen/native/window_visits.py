@@ -16,6 +16,7 @@ from anabranch.codegen.native.records import Record, Word
 from anabranch.codegen.native.values import NotNative, Value
 from anabranch.codegen.types import Type
 from anabranch.graph.model import Operator
+from anabranch.graph.values import LARGEST_INT
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import Aggregate, WindowEdge
 from anabranch.operators.windows import Axis
@@ -39,8 +40,9 @@ class WindowCode:
         kinds = tuple(_key_kind(operator, 0, name) for name in self.names)
         prefix = self.kernel.writer.fresh(operator.id)
         self.record = Record(operator.id, prefix, _key_words(kinds), shape=self.shape)
+        self.size = self.word("size", "int")  # the tuples of the window; 0 where there is none
         self.accumulators: dict[str, Accumulator] = {
-            name: accumulator(self.kernel, self.record, operator, name, column)
+            name: accumulator(self.kernel, self.record, operator, name, column, self.size)
             for name, column in definition.columns
             if isinstance(column, Aggregate)
         }
@@ -60,12 +62,23 @@ class WindowCode:
                 return word.name
         return self.record.add(self.kernel.writer.fresh(f"{self.prefix}_{what}"), kind, ("", what)).name
 
-    def begin(self) -> list[str]:
-        return [line for each in self.accumulators.values() for line in each.begin()]
+    def zeros(self) -> list[str]:
+        return [f"{self.size} = 0", *(line for each in self.accumulators.values() for line in each.begin())]
+
+    def begin(self, item: Value) -> None:
+        """A window begins with a tuple."""
+        for line in self.zeros():
+            self.kernel.writer.line(line)
+        self._add(item, is_first=True)
 
     def add(self, item: Value) -> None:
+        """A tuple joins those of an open window."""
+        self._add(item, is_first=False)
+
+    def _add(self, item: Value, *, is_first: bool) -> None:
+        self.kernel.writer.line(f"{self.size} = 1" if is_first else f"{self.size} += 1")
         for each in self.accumulators.values():
-            each.add(item)
+            each.add(item, is_first=is_first)
 
     def emit(self, names: dict[str, str], end: str) -> None:
         """The output of a window; `names` says where its variables are, `end` is the boundary it ends at."""
@@ -124,6 +137,8 @@ class WindowCode:
         else:
             self.kernel.uses("floordiv_int")
             writer.line(f"{index}, {wrong} = floordiv_int({time}, {p})")
+            if p == 1:
+                self.kernel.check(f"{index} == {LARGEST_INT}")  # the next boundary has no index
         self.kernel.check(wrong)
         return index
 
@@ -201,18 +216,21 @@ def _key(code: WindowCode, item: Value) -> list[Value]:
 def _count(code: WindowCode, item: Value) -> None:
     """Closes with its n-th tuple. `opened` is when it began: open windows close in that order at the end."""
     kernel, writer = code.kernel, code.kernel.writer
-    size, opened = code.word("size", "int"), code.word("opened", "int")
-    arrivals = kernel.cell(f"{code.prefix}_arrivals")
-    slot, words = find_slot(kernel, code.record, _key(code, item), [f"{size} = 0"])
-    with writer.block(f"if {size} == 0:"):
-        for line in code.begin():
-            writer.line(line)
-        writer.line(f"{opened} = {arrivals}")
-    code.add(item)
-    writer.line(f"{size} += 1")
-    with writer.block(f"if {size} == {int(code.definition.window.length)}:"):
+    new = code.zeros()
+    if code.record.is_keyed:
+        opened = code.word("opened", "int")
+        arrivals = kernel.cell(f"{code.prefix}_arrivals")
+        new.append(f"{opened} = 0")
+    slot, words = find_slot(kernel, code.record, _key(code, item), new)
+    with writer.block(f"if {code.size} == 0:"):
+        code.begin(item)
+        if code.record.is_keyed:
+            writer.line(f"{opened} = {arrivals}")
+    with writer.block("else:"):
+        code.add(item)
+    with writer.block(f"if {code.size} == {int(code.definition.window.length)}:"):
         code.emit(code.same_names(), "0")
-        writer.line(f"{size} = 0")
+        writer.line(f"{code.size} = 0")
     keep(kernel, code.record, slot, words)
     if code.record.is_keyed:
         kernel.commits.append([f"if {slot} != {NOT_VISITED}:", f"    {arrivals} += 1"])
@@ -222,38 +240,33 @@ def _own_clock(code: WindowCode, item: Value) -> None:
     """The record knows the stretch of time [low, high) of its open window: most tuples only compare with that."""
     kernel, writer = code.kernel, code.kernel.writer
     kind = "float" if code.is_float else "int"
-    begun, is_open = code.word("begun", "bool"), code.word("open", "bool")
-    reached, opened = code.word("reached", "int"), code.word("opened", "int")
+    begun, reached = code.word("begun", "bool"), code.word("reached", "int")
     low, high = code.word("low", kind), code.word("high", kind)
-    arrivals = kernel.cell(f"{code.prefix}_arrivals")
     time = code.time(item)
     zero = "0.0" if code.is_float else "0"
-    new = [f"{begun} = False", f"{is_open} = False", f"{reached} = 0", f"{opened} = 0", f"{low} = {zero}",
-           f"{high} = {zero}", *code.begin()]  # fmt: skip
+    new = [f"{begun} = False", f"{reached} = 0", f"{low} = {zero}", f"{high} = {zero}", *code.zeros()]
+    if code.record.is_keyed:
+        opened = code.word("opened", "int")
+        arrivals = kernel.cell(f"{code.prefix}_arrivals")
+        new.append(f"{opened} = 0")
     slot, words = find_slot(kernel, code.record, _key(code, item), new)
-    is_late = writer.fresh(f"{code.prefix}_is_late")
-    writer.line(f"{is_late} = False")
-    with writer.block(f"if not {begun} or not ({low} <= {time} < {high}):"):
+    # A window is open while its stretch is set: before the first tuple, and after a close, low equals high.
+    with writer.block(f"if {low} <= {time} < {high}:"):
+        code.add(item)
+    with writer.block("else:"):
         boundary = code.boundary(time)
         with writer.block(f"if {begun} and {boundary} < {reached}:"):
-            writer.line(f"{is_late} = True")
+            code.late(item)
         with writer.block("else:"):
-            with writer.block(f"if {is_open}:"):
+            with writer.block(f"if {code.size} != 0:"):
                 code.emit(code.same_names(), f"({reached} + 1)")
-                writer.line(f"{is_open} = False")
             writer.line(f"{begun} = True")
             writer.line(f"{reached} = {boundary}")
             writer.line(f"{low} = {code.point(boundary)}")
             writer.line(f"{high} = {code.point(f'({boundary} + 1)')}")
-    with writer.block(f"if {is_late}:"):
-        code.late(item)
-    with writer.block("else:"):
-        with writer.block(f"if not {is_open}:"):
-            for line in code.begin():
-                writer.line(line)
-            writer.line(f"{is_open} = True")
-            writer.line(f"{opened} = {arrivals}")
-        code.add(item)
+            code.begin(item)
+            if code.record.is_keyed:
+                writer.line(f"{opened} = {arrivals}")
     keep(kernel, code.record, slot, words)
     if code.record.is_keyed:
         kernel.commits.append([f"if {slot} != {NOT_VISITED}:", f"    {arrivals} += 1"])
@@ -300,10 +313,9 @@ def _shared_clock(code: WindowCode, item: Value) -> None:
         with writer.block(f"if {slot} >= 0:"):
             for line in code.record.load(kernel, slot):
                 writer.line(line)
+            code.add(item)
         with writer.block("else:"):
-            for line in code.begin():
-                writer.line(line)
-        code.add(item)
+            code.begin(item)
     table = code.record.table(kernel)
     kernel.before_commit.append(
         f"if {slot} == -1 and not {closes} and {count} >= {room}: full = {room_code(kernel, code.record)}"
@@ -336,11 +348,9 @@ def _changes(code: WindowCode, slot: str, closes: str) -> list[str]:
 def _punctuated(code: WindowCode, item: Value) -> None:
     """Only adds; a punctuation closes it from outside of the kernel."""
     kernel, writer = code.kernel, code.kernel.writer
-    is_open = code.word("open", "bool")
-    slot, words = find_slot(kernel, code.record, _key(code, item), [f"{is_open} = False"])
-    with writer.block(f"if not {is_open}:"):
-        for line in code.begin():
-            writer.line(line)
-        writer.line(f"{is_open} = True")
-    code.add(item)
+    slot, words = find_slot(kernel, code.record, _key(code, item), code.zeros())
+    with writer.block(f"if {code.size} == 0:"):
+        code.begin(item)
+    with writer.block("else:"):
+        code.add(item)
     keep(kernel, code.record, slot, words)

@@ -7,6 +7,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from anabranch.codegen import runtime
+
+# Names that generated code has without asking for them here.
+_TAKEN = re.compile(r"slot|i\d+|held\d+.*|close_\d+|.*_before")
+
 
 class Writer:
     """Lines of Python, indented."""
@@ -14,7 +19,7 @@ class Writer:
     def __init__(self, reserved: tuple[str, ...] = ()) -> None:
         self.lines: list[str] = []
         self.depth = 0
-        self._names = dict.fromkeys(reserved, True)
+        self._names = dict.fromkeys((*reserved, *runtime.__all__), True)
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -39,11 +44,13 @@ class Writer:
 
     def fresh(self, hint: str) -> str:
         """A name that nothing else has; where it can be, the hint itself."""
-        base = re.sub(r"\W", "_", hint).strip("_") or "value"
+        base = re.sub(r"[^A-Za-z0-9_]", "_", hint).strip("_") or "value"
+        if base[0].isdigit() or _TAKEN.fullmatch(base):
+            base = f"v_{base}"
         name, number = base, 1
-        while name in self._names or keyword.iskeyword(name) or name[0].isdigit():
+        while name in self._names or keyword.iskeyword(name):
             number += 1
-            name = f"{base}_{number}" if not base[0].isdigit() else f"v{base}_{number}"
+            name = f"{base}_{number}"
         self._names[name] = True
         return name
 

@@ -26,7 +26,7 @@ class SlotColumn:
     first: expressions for the entries when the first tuple has been added
     add: statements that add another tuple
     add_always: statements for every tuple, the first included
-    result: an expression for the result; `type` is what it certainly is
+    result: an expression for the result; `type` is what it certainly is, `is_normal` whether in normal form, too
     """
 
     first: tuple[str, ...] = ()
@@ -34,9 +34,12 @@ class SlotColumn:
     result: str = "None"
     type: Type | None = None
     add_always: tuple[str, ...] = ()
+    is_normal: bool = False
 
 
-def slot_column(column: Column, schema: Schema, read: Read, item: Callable[[], str], at: int, names: Names) -> SlotColumn:
+def slot_column(
+    column: Column, schema: Schema, read: Read, item: Callable[[], str], at: int, names: Names
+) -> SlotColumn:
     match column:
         case WindowEdge(edge=edge):
             return SlotColumn(result=f"window_{edge}")
@@ -44,7 +47,7 @@ def slot_column(column: Column, schema: Schema, read: Read, item: Callable[[], s
             made = f"{names.constant(factory, 'aggregate')}()"
             return SlotColumn((made,), (), f"slot[{at}].result()", None, (f"slot[{at}].add({item()})",))
         case Aggregate(function="count"):
-            return SlotColumn(("1",), (f"slot[{at}] += 1",), f"slot[{at}]", Type("int"))
+            return SlotColumn(("1",), (f"slot[{at}] += 1",), f"slot[{at}]", Type("int"), is_normal=True)
         case Aggregate(attribute=str(attribute)):
             return _AGGREGATES[column.function](column, schema, read, attribute, f"slot[{at}]", at, names)
     raise AssertionError(column)
@@ -55,11 +58,11 @@ def _as_attribute(kind: AttributeType) -> Type | None:
 
 
 def _first(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    return SlotColumn((read(name),), (), entry, _as_attribute(schema[name]))
+    return SlotColumn((read(name),), (), entry, _as_attribute(schema[name]), is_normal=True)
 
 
 def _last(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    return SlotColumn((read(name),), (f"{entry} = {read(name)}",), entry, _as_attribute(schema[name]))
+    return SlotColumn((read(name),), (f"{entry} = {read(name)}",), entry, _as_attribute(schema[name]), is_normal=True)
 
 
 def _sum(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
@@ -109,7 +112,7 @@ def _extreme(column: Aggregate, schema: Schema, read: Read, name: str, entry: st
     better = _is_larger(kind, value, entry) if column.function == "max_" else _is_larger(kind, entry, value)
     if kind.optional:
         better = f"{value} is not None and ({entry} is None or {better})"
-    return SlotColumn((value,), (f"if {better}: {entry} = {value}",), entry, _as_attribute(kind))
+    return SlotColumn((value,), (f"if {better}: {entry} = {value}",), entry, _as_attribute(kind), is_normal=True)
 
 
 def _is_larger(kind: AttributeType, one: str, other: str) -> str:
@@ -125,16 +128,18 @@ def _arg_max(column: Aggregate, schema: Schema, read: Read, name: str, entry: st
     if schema[column.by].optional:
         better = f"{rank} is not None and ({best} is None or {better})"
     add = f"if {better}: {best} = {rank}; {entry} = {read(name)}"
-    return SlotColumn((read(name), rank), (add,), entry, _as_attribute(schema[name]))
+    return SlotColumn((read(name), rank), (add,), entry, _as_attribute(schema[name]), is_normal=True)
 
 
-def _distinct(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
+def _distinct(
+    column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names
+) -> SlotColumn:
     value = read(name)
     key = key_of(schema, (name,), [value], names)
     add = f"{entry}.add({key})"
     if schema[name].optional:
         return SlotColumn(("set()",), (), f"len({entry})", Type("int"), (f"if {value} is not None: {add}",))
-    return SlotColumn((f"{{{key}}}",), (add,), f"len({entry})", Type("int"))
+    return SlotColumn((f"{{{key}}}",), (add,), f"len({entry})", Type("int"), is_normal=True)
 
 
 def _collect(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import GeneratorType
 from typing import Any
 
+from anabranch.codegen.python.aggregates import SlotColumn
 from anabranch.codegen.python.bodies import Body
 from anabranch.codegen.python.expressions import Made
 from anabranch.codegen.python.items import Item
 from anabranch.codegen.python.lines import Lines, joined
 from anabranch.codegen.python.names import Names
 from anabranch.codegen.python.values import abnormal, is_virtual
+from anabranch.codegen.types import Type
 from anabranch.errors import shown
 from anabranch.graph.model import Operator
 from anabranch.graph.schema import AttributeType
@@ -92,15 +94,37 @@ class Emitter:
             check = abnormal(schema.attributes[at].type, values[at], self.names)
             if check is not None:
                 checks[at] = check
-        item = Item(schema, None, values)
         with self.lines.at(self.lines.place):
-            if checks:
-                with self.lines.block("if ", " or ".join(checks[at] for at in sorted(checks)), ":"):
-                    fixed = self.names.new("normal")
-                    self.lines.add(f"{fixed} = {self._normalizer(port)}({item.made(self.names)})")
-                    for at in sorted(checks):
-                        self.lines.add(f"{values[at]} = {fixed}[{at}]")
-            self.deliver(port, item)
+            self._deliver_values(port, values, checks)
+
+    def values(self, results: Sequence[SlotColumn]) -> None:
+        """The results of a window as a tuple."""
+        schema = self.operator.outputs[0].schema
+        if not is_virtual(schema):
+            name = self.names.new("out")
+            values = "".join(f"{column.result}, " for column in results)
+            self.lines.add(f"{name} = {self.names.constant(schema.type._make, 'make')}(({values}))")  # type: ignore[attr-defined]
+            self.checked(name)
+            return
+        held: dict[int, str] = {}
+        checks: dict[int, str] = {}
+        for at, (attribute, column) in enumerate(zip(schema.attributes, results, strict=True)):
+            held[at] = self.names.new(attribute.name)
+            self.lines.add(f"{held[at]} = {column.result}")
+            check = abnormal(attribute.type, held[at], self.names, column.type)
+            if check is not None and not (column.is_normal and _fits(column.type, attribute.type)):
+                checks[at] = check
+        self._deliver_values(0, held, checks)
+
+    def _deliver_values(self, port: int, values: dict[int, str], checks: dict[int, str]) -> None:
+        item = Item(self.operator.outputs[port].schema, None, values)
+        if checks:
+            with self.lines.block("if ", " or ".join(checks[at] for at in sorted(checks)), ":"):
+                fixed = self.names.new("normal")
+                self.lines.add(f"{fixed} = {self._normalizer(port)}({item.made(self.names)})")
+                for at in sorted(checks):
+                    self.lines.add(f"{values[at]} = {fixed}[{at}]")
+        self.deliver(port, item)
 
     def again(self, item: Item, port: int = 0) -> None:
         """A tuple that arrived goes on; only what is in lists has to be copied."""
@@ -156,6 +180,10 @@ class Emitter:
             admission = _Admission(self.operator, port) if self.is_routed else normalizer(schema)
             self._admissions[port] = self.names.constant(admission, f"normal_{schema.name.lower()}")
         return self._admissions[port]
+
+
+def _fits(known: Type | None, kind: AttributeType) -> bool:
+    return known is not None and known.kind == kind.kind and (kind.optional or not known.optional)
 
 
 def _is_normal(body: Body, node: ast.expr, kind: AttributeType) -> bool:

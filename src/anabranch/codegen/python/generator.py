@@ -14,10 +14,13 @@ from anabranch.codegen.python.failures import line_of_user
 from anabranch.codegen.python.items import Item
 from anabranch.codegen.python.lines import Line
 from anabranch.codegen.python.names import Names
+from anabranch.codegen.python.slots import SlotWindows, has_slots, slot_windows, take_over
 from anabranch.codegen.python.unit import Unit
 from anabranch.codegen.python.visits import VISITS
-from anabranch.graph.model import Edge
+from anabranch.codegen.python.window_visits import prepare
+from anabranch.graph.model import Edge, Operator
 from anabranch.graph.schema import Schema
+from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import SinkMeaning
 from anabranch.operators.failures import GENERATED
 from anabranch.operators.traversal import Node, Traversal
@@ -58,10 +61,19 @@ class Generator:
         }
         self.names.objects.update(shared)
         for operator in traversal.graph.operators:
+            if isinstance(operator.definition, WindowAggregate):
+                self._prepare_windows(operator, operator.definition)
             for port in range(len(operator.outputs)):
                 if operator.kind not in ("entry", *_ONE_TO_ONE):
                     self._counters[operator.id, port] = len(self.counts)
                     self.counts.append(0)
+
+    def _prepare_windows(self, operator: Operator, definition: WindowAggregate) -> None:
+        if operator.on_error == "stop" and has_slots(definition):
+            begun, windows = self.node(operator.id).meaning, slot_windows(operator, definition)
+            self.node(operator.id).meaning = windows
+            prepare(self, operator, definition)
+            take_over(windows, begun, definition)
 
     @property
     def source(self) -> str:
@@ -81,7 +93,7 @@ class Generator:
         """Whether there is generated code for an operator."""
         node = self.node(operator_id)
         return node.operator.on_error == "stop" and (
-            node.operator.kind in VISITS or isinstance(node.meaning, SinkMeaning)
+            node.operator.kind in VISITS or isinstance(node.meaning, SinkMeaning | SlotWindows)
         )
 
     def counter(self, operator_id: str, port: int) -> int | None:
@@ -112,13 +124,14 @@ class Generator:
     def is_large_behind(self, operator_id: str) -> bool:
         return self._size(operator_id) > 1 + _SMALL
 
-    def _size(self, operator_id: str, seen: frozenset[str] = frozenset()) -> int:
-        """How many operators a tuple meets from here on, exits not counted."""
-        if operator_id in seen:
-            return 0
-        edges = [edge for port in self.node(operator_id).consumers for edge in port if not edge.is_feedback]
-        own = 0 if self.node(operator_id).operator.kind == "exit" else 1
-        return own + sum(self._size(edge.target, seen | {operator_id}) for edge in edges)
+    def _size(self, operator_id: str) -> int:
+        """How many operators a tuple meets from here on, exits not counted; more than a few are not counted further."""
+        waiting, count = [operator_id], 0
+        while waiting and count <= 1 + _SMALL:
+            node = self.node(waiting.pop())
+            count += node.operator.kind != "exit"
+            waiting += [edge.target for port in node.consumers for edge in port if not edge.is_feedback]
+        return count
 
     # Functions ----------------------------------------------------------------------------------------------------
 
@@ -197,10 +210,12 @@ class Generator:
             exit_ = self.names.constant(self.node(operator_id).meaning, "exit")
             start.append(f"{local} = {exit_}.left.rows.append")
         lines = [Line(header), *[Line(f"    {text}") for text in start], *unit.lines.lines]
-        if len(lines) == 1:
-            lines.append(Line("    pass"))
+        self.define(unit.name, lines if len(lines) > 1 else [*lines, Line("    pass")])
+
+    def define(self, name: str, lines: list[Line]) -> None:
+        """Compile a function, which then is among the objects that generated code can name."""
         text = "".join(line.text + "\n" for line in lines)
-        file = f"<anabranch: {self.traversal.graph.name}, {unit.name}, {next(_numbers)}>"
+        file = f"<anabranch: {self.traversal.graph.name}, {name}, {next(_numbers)}>"
         self.files[file] = lines
         exec(compile(text, file, "exec"), self.names.objects)
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file

@@ -65,7 +65,8 @@ class Lines:
         self.lines: list[Line] = []
         self.place: Place | None = None
         self.location: Location | None = None
-        self.depth = 0
+        self.depth = 0  # of blocks
+        self.loops = 0  # around the line that comes next
 
     def add(self, code: Code | str) -> None:
         code = code if isinstance(code, Code) else Code(code)
@@ -80,7 +81,9 @@ class Lines:
     def block(self, *header: Code | str) -> Iterator[None]:
         """An indented block; `pass` where nothing is written in it."""
         self.add(joined(*header))
+        is_loop = str(header[0]).startswith(("for ", "while "))
         self.depth += 1
+        self.loops += is_loop
         before = len(self.lines)
         try:
             yield
@@ -88,6 +91,7 @@ class Lines:
             if all(line.text.lstrip().startswith("#") for line in self.lines[before:]):
                 self.add("pass")
             self.depth -= 1
+            self.loops -= is_loop
 
     @contextmanager
     def at(self, place: Place | None, location: Location | None = None) -> Iterator[None]:

@@ -11,9 +11,10 @@ from math import inf
 from typing import Any
 
 from anabranch.graph.model import Operator
-from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregate import Column, WindowAggregate
+from anabranch.operators.aggregates import UserAggregate, WindowEdge
 from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, Step
-from anabranch.operators.windows import Axis, microseconds
+from anabranch.operators.windows import Axis
 
 Slot = list[Any]
 Result = Callable[[Slot, Any, Any], tuple[Any, ...]]  # of a slot, the start and the end of its window
@@ -79,6 +80,9 @@ class TimeSlots(SlotWindows):
     def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
         super().__init__(operator)
         self.axis = Axis(definition.window, operator.inputs[0].schema)
+        # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
+        self.asked = [column.edge for _, column in definition.columns if isinstance(column, WindowEdge)]
+        self.like: int | None = None  # the entry of slots that says whether datetimes have a zone
         self.reached: int | None = None  # the last boundary
         self.open: dict[int, dict[Any, Slot]] = {}  # end -> key -> slot; keys by first arrival
         self.forget_current()
@@ -91,9 +95,7 @@ class TimeSlots(SlotWindows):
 
     def boundary(self, value: Any) -> int:
         """The last boundary at or before a value of the attribute."""
-        axis = self.axis
-        time = axis.time_of(value)
-        return axis.boundary(time)
+        return self.axis.boundary(self.axis.time_of(value))
 
     def due(self, boundary: int) -> list[int]:
         """Windows to close now that time has reached a boundary; in order of their end."""
@@ -108,19 +110,15 @@ class TimeSlots(SlotWindows):
             return None
         self.current = self.open.setdefault(boundary + 1, {})
         axis = self.axis
+        if axis.kind != "datetime":
+            self.low, self.high = axis.point(boundary), axis.point(boundary + 1)
+            return self.current
         try:
             self.low, self.high = axis.end_of(boundary, value), axis.end_of(boundary + 1, value)
-        except (OverflowError, ValueError):  # beyond the calendar: each tuple is looked at
-            self.low, self.high = inf, -inf
+            self.zone = value.tzinfo
+        except OverflowError:  # beyond the calendar: each tuple is looked at
             self.zone = self
-        else:
-            self.zone = getattr(value, "tzinfo", None)
         return self.current
-
-    def edge(self, end: int, slot: Slot, which: str, like: int | None) -> Any:
-        """The start or the end of a window; entry `like` of the slot says whether datetimes have a zone."""
-        of = self.axis.start_of if which == "start" else self.axis.end_of
-        return of(end, None if like is None else slot[like])
 
     def finish(self) -> Iterator[Step]:
         for end in sorted(self.open):
@@ -130,4 +128,68 @@ class TimeSlots(SlotWindows):
     def _close(self, end: int, slot: Slot) -> Iterator[Emission]:
         return self.emit(slot, *self.edges(end, slot))
 
-    edges: Callable[[int, Slot], tuple[Any, Any]]  # generated: those that are asked for
+    def edges(self, end: int, slot: Slot) -> tuple[Any, Any]:
+        """The start and the end of a window, where they are asked for; None elsewhere."""
+        like = slot[self.like] if self.like is not None else None
+        start = self.axis.start_of(end, like) if "start" in self.asked else None
+        return start, self.axis.end_of(end, like) if "end" in self.asked else None
+
+
+def slot_windows(operator: Operator, definition: WindowAggregate) -> SlotWindows:
+    if definition.window.shape == "punctuated":
+        return PunctuatedSlots(operator)
+    return TimeSlots(operator, definition) if definition.window.is_by_time else CountSlots(operator)
+
+
+# From the oracle's windows ----------------------------------------------------------------------------------------
+
+
+def take_over(windows: SlotWindows, meaning: Any, definition: WindowAggregate) -> None:
+    """Go on with the windows that the oracle's meaning has open."""
+    windows.late = meaning.late
+    match windows:
+        case TimeSlots():
+            windows.reached = meaning.reached.get(("stream",))
+            for end, keys in meaning.open.items():
+                windows.open[end] = _slots(keys, definition, [], windows.like, windows.axis.position)
+        case PunctuatedSlots():
+            windows.open.update(_slots(meaning.open, definition, []))
+        case CountSlots():
+            for key, (contents, count) in meaning.open.items():
+                windows.open.update(_slots({key: contents}, definition, [count]))
+
+
+def _slots(
+    windows: dict[Any, Any], definition: WindowAggregate, start: Slot, like: int | None = None, position: int = 0
+) -> dict[Any, Slot]:
+    """Each group of each window as a slot; without keys, it is the group that slots go by."""
+    found = {}
+    for key, contents in windows.items():
+        for group, accumulators in contents.groups.items():
+            columns = zip(definition.columns, accumulators, strict=True)
+            slot = start + [entry for (_, column), each in columns for entry in _entries(column, each)]
+            found[key if definition.key_names else group] = slot
+            if like is not None:
+                slot.append(contents.sample[position])
+    return found
+
+
+def _entries(column: Column, accumulator: Any) -> tuple[Any, ...]:
+    """What an accumulator holds, in the order in which `aggregates.py` keeps it."""
+    if isinstance(column, UserAggregate):
+        return (accumulator,)
+    if isinstance(column, WindowEdge):
+        return ()
+    names = _HELD.get(column.function, ("value",))
+    return tuple(getattr(accumulator, name) for name in names)
+
+
+_HELD = {
+    "count": ("count",),
+    "sum_": ("total",),
+    "mean": ("total", "count"),
+    "std": ("count", "mean", "squares"),
+    "arg_max": ("value", "best"),
+    "count_distinct": ("seen",),
+    "collect": ("values",),
+}

@@ -14,6 +14,10 @@ from anabranch.graph.model import Edge
 if TYPE_CHECKING:
     from anabranch.codegen.python.generator import Generator
 
+_DEEPEST = 40  # blocks
+_MOST_LOOPS = 12
+_LONGEST_PATH = 30  # operators
+
 
 class Unit:
     """Writes the code of one function.
@@ -74,10 +78,14 @@ class Unit:
             elif not generator.is_hot(edge.target):
                 drive = self.names.constant(generator.driver(edge), f"drive_{edge.target}")
                 self.lines.add(f"{drive}({item.tuple(self.lines, self.names)})")
-            elif generator.is_function(edge):
+            elif generator.is_function(edge) or self._is_deep():
                 self.lines.add(f"{generator.arrival_name(edge)}({item.tuple(self.lines, self.names)})")
             else:
                 self.visit(edge, item)
+
+    def _is_deep(self) -> bool:
+        """Python limits how deep blocks, and above all loops, may be nested."""
+        return self.lines.depth > _DEEPEST or self.lines.loops > _MOST_LOOPS or len(self._path) > _LONGEST_PATH
 
     def visit(self, edge: Edge, item: Item) -> None:
         """The work of an operator, in place."""
@@ -99,12 +107,12 @@ class Unit:
     def attempt(self, write: Callable[[], None], refused: type[Exception]) -> bool:
         """Whether something could be written; nothing of it stays if not."""
         before = len(self.lines.lines), dict(self.counters), self._pending, list(self._path)
-        depth = self.lines.depth
+        depth, loops = self.lines.depth, self.lines.loops
         try:
             write()
         except refused:
             del self.lines.lines[before[0] :]
             self.counters, self._pending, self._path = before[1], before[2], before[3]
-            self.lines.depth = depth
+            self.lines.depth, self.lines.loops = depth, loops
             return False
         return True

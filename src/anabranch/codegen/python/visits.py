@@ -13,7 +13,9 @@ from anabranch.codegen.python.functions import inline_function, inline_methods
 from anabranch.codegen.python.inlines import Inline, NotInline
 from anabranch.codegen.python.items import Item
 from anabranch.codegen.python.lines import Code, joined
+from anabranch.codegen.python.slots import SlotWindows
 from anabranch.codegen.python.values import key_of
+from anabranch.codegen.python.window_visits import visit_windows
 from anabranch.errors import PlainProblem
 from anabranch.graph.model import Edge, Operator
 from anabranch.operators.base import PUNCTUATION
@@ -31,8 +33,12 @@ Visit = Callable[["Unit", Edge, Item], None]
 
 
 def visit(unit: Unit, edge: Edge, item: Item) -> None:
-    operator = unit.generator.node(edge.target).operator
-    VISITS.get(operator.kind, _sink)(unit, edge, item)
+    """The code for a tuple that reaches an operator."""
+    node = unit.generator.node(edge.target)
+    if isinstance(node.meaning, SlotWindows):
+        visit_windows(unit, edge, item)
+    else:
+        VISITS.get(node.operator.kind, _sink)(unit, edge, item)
 
 
 def _operator(unit: Unit, edge: Edge) -> Operator:

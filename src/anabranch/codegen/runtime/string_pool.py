@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anabranch.codegen.runtime.intrinsics import Array, callable_from_python
-from anabranch.codegen.runtime.strings import COUNT, ENTRY, INLINE, OTHER_SPREAD, intern, scatter_string
-from anabranch.codegen.runtime.tables import SPREAD
+from anabranch.codegen.runtime.strings import COUNT, ENTRY, FACTOR, INLINE, intern, scatter_string
+from anabranch.codegen.runtime.tables import ONE_MASK, OTHER_MASK
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -201,7 +201,7 @@ def _words_of(value: bytes) -> tuple[int, int]:
         for start in [*range(0, length - 8, 8), length - 8]:
             word = int.from_bytes(value[start : start + 8], "little")
             first = _scatter_string(first, word, 0)
-            second = (second ^ word) * OTHER_SPREAD % WORD
+            second = (second ^ word) * FACTOR % WORD
         return first, second
     if length >= 4:
         size = 8 if length >= 8 else 4
@@ -210,7 +210,7 @@ def _words_of(value: bytes) -> tuple[int, int]:
 
 
 def _scatter_string(first: int, second: int, length: int) -> int:
-    product = (first ^ SPREAD) * ((second + length) % WORD ^ OTHER_SPREAD)
+    product = (first ^ ONE_MASK) * ((second + length) % WORD ^ OTHER_MASK)
     return (product ^ product >> 64) % WORD
 
 

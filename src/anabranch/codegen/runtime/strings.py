@@ -16,25 +16,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba.core import types
 
-from anabranch.codegen.runtime.intrinsics import INT, Array, inlined, instruction, separate
+from anabranch.codegen.runtime.intrinsics import Array, inlined, instruction, separate
 from anabranch.codegen.runtime.memory import borrowed, copy, load1, load4, load8
-from anabranch.codegen.runtime.tables import SPREAD, folded_product
+from anabranch.codegen.runtime.tables import folded_product
 
 INLINE = 16  # bytes that two words hold
 ENTRY = 4  # words
 COUNT = 3  # the cell of a kernel's `meta` that holds the number of strings in the pool
-OTHER_SPREAD = 0x2545F4914F6CDD1D
+FACTOR = 0x2545F4914F6CDD1D
 
 
 @instruction(types.int64, types.int64, types.int64, types.int64)
 def scatter_string(builder: Any, first: Any, second: Any, length: Any) -> Any:
     """Where a string belongs in the table: the low bits of this depend on all bits of its words."""
-    one = builder.xor(first, ir.Constant(INT, SPREAD))
-    other = builder.xor(builder.add(second, length), ir.Constant(INT, OTHER_SPREAD))
-    return folded_product(builder, one, other)
+    return folded_product(builder, first, builder.add(second, length))
 
 
 @inlined
@@ -63,10 +60,10 @@ def hashes_of(data: Array, start: int, stop: int) -> tuple[int, int]:
     while at < stop - 8:
         word = load8(data, at)
         first = scatter_string(first, word, 0)
-        second = (second ^ word) * OTHER_SPREAD
+        second = (second ^ word) * FACTOR
         at += 8
     word = load8(data, stop - 8)
-    return scatter_string(first, word, 0), (second ^ word) * OTHER_SPREAD
+    return scatter_string(first, word, 0), (second ^ word) * FACTOR
 
 
 @inlined

@@ -38,7 +38,8 @@ Words = npt.NDArray[np.int64]
 Key = tuple[int, ...]  # of one length in each place it is used
 
 FIRST_CAPACITY = 2048  # entries; half of them are used before a table grows
-SPREAD = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio, odd
+# Any numbers of about as many ones as zeros.
+ONE_MASK, OTHER_MASK = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB
 LONG = ir.IntType(128)
 CANONICAL_NAN = 0x7FF8000000000000
 
@@ -52,11 +53,16 @@ def scatter(builder: Any, word: Any) -> Any:
 
     On purpose not the hash that routes keys to channels (hash.py): the keys of one channel have much of that in common.
     """
-    return folded_product(builder, word, ir.Constant(INT, SPREAD))
+    return folded_product(builder, word, word)
 
 
 def folded_product(builder: Any, one: Any, other: Any) -> Any:
-    """The lower and the upper half of a product of 128 bits, laid over each other."""
+    """The lower and the upper half of a product of 128 bits, laid over each other.
+
+    Both operands vary: a product with a constant would leave regular keys regular.
+    """
+    one = builder.xor(one, ir.Constant(INT, ONE_MASK))
+    other = builder.xor(other, ir.Constant(INT, OTHER_MASK))
     product = builder.mul(builder.zext(one, LONG), builder.zext(other, LONG))
     upper = builder.lshr(product, ir.Constant(LONG, 64))
     return builder.trunc(builder.xor(product, upper), INT)
@@ -217,15 +223,6 @@ def grown(table: Words, keys: Words | None = None) -> tuple[Words, Words | None]
     return larger, more
 
 
-def keys_by_slot(table: Words, count: int) -> Words:
-    """The keys of a table of one-word keys, in the order of their slots; 0 where a slot has none."""
-    keys = np.zeros(count, np.int64)
-    entries = table.reshape(-1, 2)
-    used = entries[entries[:, 1] != 0]
-    keys[used[:, 1] - 1] = used[:, 0]
-    return keys
-
-
 @callable_from_python
 def _rehash(table: Array, larger: Array, holds_hashes: bool) -> None:
     for at in range(0, len(table), 2):
@@ -244,13 +241,13 @@ def insert_all(table: Words, keys: Words | None, rows: Words, width: int) -> Non
 
 
 @callable_from_python
-def _insert_all1(table, rows):
+def _insert_all1(table: Array, rows: Array) -> None:
     for slot in range(len(rows)):
         insert1(table, rows[slot, 0], slot)
 
 
 @callable_from_python
-def _insert_allw(table, keys, count, width):
+def _insert_allw(table: Array, keys: Array, count: int, width: int) -> None:
     for slot in range(count):
         combined = 0
         for at in range(width):  # as scatter_words does for tuples

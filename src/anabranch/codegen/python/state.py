@@ -1,0 +1,101 @@
+"""What a processing element keeps between batches: the state of its operators, and which of their inputs ended."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from anabranch.codegen.python.saving import Saver
+from anabranch.codegen.python.slots import SlotWindows, TimeSlots
+from anabranch.operators.base import Meaning
+from anabranch.operators.process import Process
+from anabranch.operators.traversal import Node
+
+if TYPE_CHECKING:
+    from anabranch.codegen.python.generator import Generator
+
+WHOLE, CHANGES = "whole", "changes"
+
+
+class State:
+    """Saves and restores the operators that a generator has made code for."""
+
+    def __init__(self, generator: Generator) -> None:
+        self._generator = generator
+        self._traversal = generator.traversal
+        self._saver = Saver(self._traversal.graph)
+
+    def save(self) -> bytes:
+        return self._saved(with_changes=False)
+
+    def save_changes(self) -> bytes:
+        return self._saved(with_changes=self._generator.tracks_changes)
+
+    def _saved(self, *, with_changes: bool) -> bytes:
+        operators = {}
+        for operator_id, node in self._traversal.nodes.items():
+            changes = self._changes(node) if with_changes else None
+            kind = WHOLE if changes is None else CHANGES
+            content = _state_of(node.meaning) if changes is None else changes
+            operators[operator_id] = (kind, self._saver.dump(operator_id, content))
+        self._forget_changes()
+        loops = [
+            (loop.open_inputs, [entry.operator.id for entry in loop.closed], loop.held_ends)
+            for loop in self._traversal.loops
+        ]
+        ended = {operator_id: node.ended_inputs for operator_id, node in self._traversal.nodes.items()}
+        return pickle.dumps((operators, loops, ended))
+
+    def restore(self, whole: bytes, changes: Iterable[bytes]) -> None:
+        for saved in (whole, *changes):
+            operators, loops, ended = pickle.loads(saved)
+            for operator_id, (kind, content) in operators.items():
+                self._apply(self._traversal.nodes[operator_id], kind, self._saver.load(content))
+            for loop, (open_inputs, closed, held_ends) in zip(self._traversal.loops, loops, strict=True):
+                loop.open_inputs, loop.held_ends = open_inputs, held_ends
+                loop.closed = [self._traversal.nodes[operator_id] for operator_id in closed]
+            for operator_id, count in ended.items():
+                self._traversal.nodes[operator_id].ended_inputs = count
+        self._traversal.fed_back.clear()
+        self._forget_changes()
+
+    # Changes ------------------------------------------------------------------------------------------------------
+
+    def _changes(self, node: Node) -> dict[str, Any] | None:
+        """What changed at an operator, or None where that is not known."""
+        meaning: Any = node.meaning
+        if isinstance(meaning, SlotWindows):
+            return meaning.changes()
+        if isinstance(node.operator.definition, Process) and self._generator.is_hot(node.operator.id):
+            if self._generator.touched_all:
+                return None
+            return {key: meaning.instances[key] for key in self._generator.touched(node.operator.id)}
+        return None
+
+    def _forget_changes(self) -> None:
+        self._generator.touched_all = False
+        for operator_id, node in self._traversal.nodes.items():
+            self._generator.touched(operator_id).clear()
+            if isinstance(node.meaning, SlotWindows):
+                node.meaning.forget_changes()
+
+    def _apply(self, node: Node, kind: str, content: Any) -> None:
+        meaning: Any = node.meaning
+        if isinstance(meaning, SlotWindows) and kind == CHANGES:
+            meaning.apply(content)
+        elif kind == CHANGES:
+            meaning.instances.update(content)
+        else:
+            for name, value in content.items():
+                if name == "instances":  # generated code holds on to the dictionary
+                    meaning.instances.clear()
+                    meaning.instances.update(value)
+                else:
+                    setattr(meaning, name, value)
+        if isinstance(meaning, TimeSlots):
+            meaning.forget_current()
+
+
+def _state_of(meaning: Meaning | None) -> dict[str, Any]:
+    return {} if meaning is None else {name: getattr(meaning, name) for name in meaning.state}

@@ -1,0 +1,51 @@
+"""`anabranch cache`: the folder that keeps generated code from one run to the next."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+from rich.filesize import decimal
+
+from anabranch.codegen import cache_folder
+from anabranch.graph.phrases import counted
+
+PURPOSE = """\
+Show the folder that keeps generated code and what numba compiled of it, so that the next run need not wait for it.
+It can be cleared at any time; what is needed is made again."""
+EXAMPLE = f"""\
+example:
+  anabranch cache
+  anabranch cache --clear
+  {cache_folder.VARIABLE}=/scratch/cache anabranch run app.py      keeps it in another folder
+"""
+
+
+def cache_command(given: list[str], errors: Console) -> int:
+    parser = argparse.ArgumentParser(
+        prog="anabranch cache",
+        description=PURPOSE,
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--clear", action="store_true", help="remove everything that is in it")
+    parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+    options = parser.parse_args(given)
+    console = Console(highlight=False, soft_wrap=True)
+    for line in _unusable():
+        console.print(line, markup=False)
+    for folder in cache_folder.lasting_folders():
+        found = cache_folder.entries(folder)
+        size = counted(len(found), "module") + f", {decimal(sum(entry.size for entry in found))}"
+        if options.clear:
+            cache_folder.clear(folder)
+        console.print(f"{folder}: {size}{' removed' if options.clear else ''}", markup=False)
+    return 0
+
+
+def _unusable() -> list[str]:
+    wanted = cache_folder.wanted_folder()
+    if wanted is None:
+        return ["There is no home folder to keep generated code in."]
+    problem = cache_folder.problem_with(wanted)
+    return [f"{wanted} cannot be used: {problem}."] if problem is not None else []

@@ -1,0 +1,214 @@
+"""Runs a program by the oracle and as a native processing element, and compares them to the last bit."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from anabranch.codegen.build import decide
+from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.native.compiled import Compiled, compiled
+from anabranch.codegen.native.element import NativeElement
+from anabranch.codegen.part import Part, Stream, part_of
+from anabranch.codegen.pe import Stopped
+from anabranch.engines.drawing import draw
+from anabranch.engines.sequential import run
+from anabranch.errors import OperatorError, RunError
+from anabranch.graph.model import Graph
+from anabranch.operators.base import FINAL, PUNCTUATION
+from anabranch.operators.punctuate import Punctuate
+from anabranch.operators.sinks.collect import Collect
+from anabranch.run import as_program
+
+Items = list[tuple[int, Any]]  # the number of an input, and a tuple, a punctuation or the end
+
+
+@dataclass
+class Outcome:
+    """What can be seen of a run: tuples by output, an error, and the figures of the operators."""
+
+    outputs: dict[Stream, list[Any]]
+    punctuations: dict[Stream, list[int]] = field(default_factory=dict)
+    ended: list[Stream] = field(default_factory=list)
+    error: RunError | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def exactly(value: Any) -> Any:
+    """Something that is equal only for values of the same types and bits; NaN is NaN, whatever its bits."""
+    if type(value) is float:
+        return "NaN" if value != value else struct.pack("<d", value)
+    if isinstance(value, tuple | list):
+        return type(value).__name__, [exactly(each) for each in value]
+    return type(value).__name__, value
+
+
+def described(error: RunError | None) -> Any:
+    """All that a user can see of an error."""
+    if not isinstance(error, OperatorError):
+        return error and str(error)
+    cause = type(error.cause).__name__, str(error.cause)
+    return error.operator, exactly(error.item), error.during, error.raised_at, cause, str(error)
+
+
+class Comparison:
+    """A program as one native processing element, beside the oracle.
+
+    Operators that make punctuations stay outside: the element is given what they would send.
+    """
+
+    def __init__(self, *sinks: Any) -> None:
+        self.graph: Graph = as_program(*sinks).graph
+        operators = [each for each in self.graph.operators if not each.is_source and not each.is_sink]
+        self.part: Part = part_of(
+            self.graph, tuple(each.id for each in operators if not isinstance(each.definition, Punctuate))
+        )
+        self.stages = decide(self.part, "native").stages
+        self._compiled: Compiled | None = None
+
+    @property
+    def is_native(self) -> bool:
+        return len(self.stages) == 1 and self.stages[0].form == "native"
+
+    @property
+    def source(self) -> str:
+        assembled = self.stages[0].assembled
+        assert assembled is not None
+        return assembled.source
+
+    def element(self) -> NativeElement:
+        (stage,) = self.stages
+        assert stage.assembled is not None, str(stage)
+        if self._compiled is None:
+            self._compiled = compiled(self.part, stage.assembled)
+        return NativeElement(self.part, stage.assembled, self._compiled, origins=False, tracks_changes=False)
+
+    # The oracle -------------------------------------------------------------------------------------------------
+
+    def expected(self) -> Outcome:
+        """What the oracle gives."""
+        error = None
+        try:
+            result: Any = run(self.graph)
+        except RunError as problem:
+            error, result = problem, problem.result
+        outputs = {stream: result.items(self._sink(stream)) for stream in self.part.outputs}
+        figures = {name: result.metrics[name] for name in self.part.operators}
+        return Outcome(outputs, error=error, figures=figures)
+
+    def _sink(self, stream: Stream) -> str:
+        """The name under which a stream is collected."""
+        targets = [edge.target for edge in self.graph.edges if Stream(edge.source, edge.source_port) == stream]
+        definitions: list[Any] = [self.graph.operator(target).definition for target in targets]
+        return next(str(each.name) for each in definitions if isinstance(each, Collect))
+
+    # The element ------------------------------------------------------------------------------------------------
+
+    def items(self) -> Items:
+        """What the element is given, in order."""
+        return list(self._items())
+
+    def _items(self) -> Iterator[tuple[int, Any]]:
+        for source, item in draw(self.graph.sources):
+            for stream, each in self._entering(source.id, item):
+                yield self.part.inputs.index(stream), each
+
+    def _entering(self, source: str, item: Any) -> Iterator[tuple[Stream, Any]]:
+        if Stream(source) in self.part.inputs:
+            yield Stream(source), item
+        for edge in self.graph.edges:
+            definition = self.graph.operator(edge.target).definition
+            if edge.source == source and isinstance(definition, Punctuate):
+                yield Stream(edge.target), item
+                assert definition.when is not None
+                if item is not FINAL and definition.when(item):
+                    yield Stream(edge.target), PUNCTUATION
+
+    def given(self, items: Items, cuts: list[int], element: Any = None) -> Outcome:
+        """What an element gives that is handed the items in pieces."""
+        element = element or self.element()
+        outcome = Outcome({stream: [] for stream in self.part.outputs}, figures=element.metrics)
+        begin = 0
+        try:
+            for end in [*cuts, len(items)]:
+                self._take(outcome, element.process(self.batch(items[begin:end])))
+                begin = end
+        except Stopped as stopped:
+            self._take(outcome, stopped.outputs)
+            outcome.error = stopped.error
+        return outcome
+
+    def batch(self, items: Items) -> Batch:
+        chunks = tuple(self._chunk(number, items) for number in range(len(self.part.inputs)))
+        return Batch(chunks, np.array([number for number, _ in items], np.uint16) if len(chunks) > 1 else None)
+
+    def _chunk(self, number: int, items: Items) -> Chunk:
+        mine = [item for which, item in items if which == number]
+        rows: list[Any] = []
+        punctuations = []
+        for item in mine:
+            if item is PUNCTUATION:
+                punctuations.append(len(rows))
+            elif item is not FINAL:
+                rows.append(item)
+        schema = self.part.schema(self.part.inputs[number])
+        return Chunk.of_rows(schema, rows, punctuations=punctuations, is_last=any(item is FINAL for item in mine))
+
+    def _take(self, outcome: Outcome, chunks: list[Chunk]) -> None:
+        for stream, chunk in zip(self.part.outputs, chunks, strict=True):
+            rows = outcome.outputs[stream]
+            outcome.punctuations.setdefault(stream, []).extend(len(rows) + before for before in chunk.punctuations)
+            rows += chunk.rows
+            if chunk.is_last:
+                outcome.ended.append(stream)
+
+
+def random_cuts(items: Items, seed: int) -> list[int]:
+    """Places to cut: chunks of one item, of all, or of any size."""
+    random_ = random.Random(seed)
+    match random_.randrange(4):
+        case 0:
+            return list(range(1, len(items)))
+        case 1:
+            return []
+        case _:
+            return sorted(random_.sample(range(len(items) + 1), min(len(items), random_.randrange(1, 12))))
+
+
+def difference(want: Outcome, got: Outcome) -> str | None:
+    """The first thing in which two runs differ."""
+    for stream, expected in want.outputs.items():
+        given = got.outputs[stream]
+        for at, (one, other) in enumerate(zip(expected, given, strict=False)):
+            if exactly(one) != exactly(other):
+                return f"tuple {at} of '{stream.operator}' is {other}, not {one}"
+        if len(expected) != len(given):
+            return f"'{stream.operator}' emits {len(given)} tuples, not {len(expected)}"
+    if described(want.error) != described(got.error):
+        return f"the error is\n{described(got.error)}\nnot\n{described(want.error)}"
+    if want.error is None:
+        streams = list(want.outputs)
+        if sorted(map(str, got.ended)) != sorted(map(str, streams)):
+            return f"{got.ended} have ended, not {streams}"
+    for name, figures in want.figures.items():
+        if figures != got.figures[name]:
+            return f"the figures of '{name}' are {got.figures[name]}, not {figures}"
+    return None
+
+
+def check_same(comparison: Comparison, seeds: int = 3) -> list[str]:
+    """Compare with several ways to cut the items into chunks; gives the forms in which the runs ended."""
+    want, items = comparison.expected(), comparison.items()
+    forms = []
+    for seed in range(seeds):
+        cuts = random_cuts(items, seed)
+        element = comparison.element()
+        problem = difference(want, comparison.given(items, cuts, element))
+        assert problem is None, f"cut at {cuts}: {problem}\n{comparison.source}"
+        forms.append(element.form)
+    return forms
