@@ -205,7 +205,7 @@ def wide_type(width: int) -> type[Any]:
     """A NamedTuple of so many attributes of 8 bytes."""
     if width not in _WIDE:
         attributes = [("hops", int), *((f"value{number}", float) for number in range(1, width))]
-        _WIDE[width] = NamedTuple(f"Wide{width}", attributes)  # type: ignore[misc]  # made at run time on purpose
+        _WIDE[width] = NamedTuple(f"Wide{width}", attributes)
     return _WIDE[width]
 
 

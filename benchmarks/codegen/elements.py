@@ -41,16 +41,10 @@ class Runner:
 
     def __init__(self, sink: Any, form: Form) -> None:
         self._element = element(sink, form)
-        self._form, self._sink = form, sink
-        try:
-            self._beginning: bytes | None = self._element.save()
-        except NotImplementedError:
-            self._beginning = None
+        self._form = form
+        self._beginning = self._element.save()
 
     def rewind(self) -> None:
-        if self._beginning is None:
-            self._element = element(self._sink, self._form)
-            return
         self._element.restore(self._beginning)
 
     def __call__(self, batches: list[Batch]) -> list[Any]:

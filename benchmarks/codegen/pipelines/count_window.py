@@ -92,7 +92,7 @@ def kernel(batches: list[Batch]) -> Output:
 
 
 @numba.njit(nogil=True)
-def _add(table, used, arrivals, sensors, values, out_sensor, out_total, out_largest):  # type: ignore[no-untyped-def]
+def _add(table, used, arrivals, sensors, values, out_sensor, out_total, out_largest):
     shift, mask, count = shift_of(table), len(table) - 1, 0
     for i in range(len(sensors)):
         sensor, value = sensors[i], values[i]
@@ -120,7 +120,7 @@ def _add(table, used, arrivals, sensors, values, out_sensor, out_total, out_larg
 
 
 @numba.njit(nogil=True)
-def _grown(table):  # type: ignore[no-untyped-def]
+def _grown(table):
     larger = np.zeros(2 * len(table), table.dtype)
     shift = shift_of(larger)
     for entry in table:

@@ -149,7 +149,7 @@ def kernel(batches: list[Batch]) -> Output:
 
 
 @numba.njit(nogil=True)
-def _detect(table, used, window, area_at, area, phones, xs, ys, times, out_ts, out_n, is_last):  # type: ignore[no-untyped-def]
+def _detect(table, used, window, area_at, area, phones, xs, ys, times, out_ts, out_n, is_last):
     length = MINUTES * 60.0
     open_window = window[0]
     begin, end, n, latest = open_window.begin, open_window.end, open_window.n, open_window.latest
@@ -192,7 +192,7 @@ def _detect(table, used, window, area_at, area, phones, xs, ys, times, out_ts, o
 
 
 @numba.njit(nogil=True)
-def _grown(table):  # type: ignore[no-untyped-def]
+def _grown(table):
     larger = np.zeros(2 * len(table), table.dtype)
     shift = shift_of(larger)
     for entry in table:

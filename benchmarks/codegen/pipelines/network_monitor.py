@@ -105,7 +105,7 @@ def kernel(batches: list[Batch]) -> Output:
 
 
 @numba.njit(nogil=True)
-def _count(table, arrived, window, uids, times, out_uid, out_total, out_until, is_last):  # type: ignore[no-untyped-def]
+def _count(table, arrived, window, uids, times, out_uid, out_total, out_until, is_last):
     length = float(SECONDS)
     open_window = window[0]
     begin, end, stamp, users = open_window.begin, open_window.end, open_window.stamp, open_window.users
@@ -139,7 +139,7 @@ def _count(table, arrived, window, uids, times, out_uid, out_total, out_until, i
 
 
 @numba.njit(nogil=True)
-def _close(table, arrived, end, out_uid, out_total, out_until, count):  # type: ignore[no-untyped-def]
+def _close(table, arrived, end, out_uid, out_total, out_until, count):
     for slot in arrived:
         entry = table[slot]
         if entry.total > THRESHOLD:
@@ -149,7 +149,7 @@ def _close(table, arrived, end, out_uid, out_total, out_until, count):  # type: 
 
 
 @numba.njit(nogil=True)
-def _grown(table, arrived, users):  # type: ignore[no-untyped-def]
+def _grown(table, arrived, users):
     larger = np.zeros(2 * len(table), table.dtype)
     order = np.empty(2 * len(table), np.int64)
     shift = shift_of(larger)

@@ -89,7 +89,7 @@ def kernel(batches: list[Batch]) -> Output:
 
 
 @numba.njit(nogil=True)
-def _add(window, values, times, out_until, out_n, out_mean, out_largest, is_last):  # type: ignore[no-untyped-def]
+def _add(window, values, times, out_until, out_n, out_mean, out_largest, is_last):
     state = window[0]
     begin, end, n, total, largest = state.begin, state.end, state.n, state.total, state.largest
     count = 0

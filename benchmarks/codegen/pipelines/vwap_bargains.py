@@ -152,9 +152,7 @@ def kernel(batches: list[Batch]) -> Output:
 
 
 @numba.njit(nogil=True)
-def _find(  # type: ignore[no-untyped-def]
-    table, used, turns, trade_at, trade_text, prices, volumes, quote_at, quote_text, asks, out_at, out_vwap
-):
+def _find(table, used, turns, trade_at, trade_text, prices, volumes, quote_at, quote_text, asks, out_at, out_vwap):
     shift, count = shift_of(table), 0
     trade = quote = 0
     for turn in turns:
@@ -188,7 +186,7 @@ def _find(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(inline="always")
-def _slot(table, shift, text, start, stop):  # type: ignore[no-untyped-def]
+def _slot(table, shift, text, start, stop):
     """Where a symbol is or belongs; -1 for one that is too long."""
     length = np.int64(stop - start)
     low, high = packed_text(text, start, length)
@@ -199,7 +197,7 @@ def _slot(table, shift, text, start, stop):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True)
-def _grown(table):  # type: ignore[no-untyped-def]
+def _grown(table):
     larger = np.zeros(2 * len(table), table.dtype)
     shift = shift_of(larger)
     for entry in table:

@@ -263,8 +263,13 @@ class _ArgMax:
 class _Distinct:
     def __init__(self, position: int, kind: AttributeType) -> None:
         self.position = position
+        self.kind = kind
         self.key = value_key(kind)
         self.seen: set[Any] = set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The key is a function, which cannot be pickled."""
+        return _Distinct, (self.position, self.kind), {"seen": self.seen}
 
     def add(self, item: Any) -> None:
         value = item[self.position]

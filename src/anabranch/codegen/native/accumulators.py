@@ -93,8 +93,8 @@ class Accumulator:
         """NaN is larger than every number; of equals the first stays."""
         smaller = self.aggregate.function == "min_"
         if self.type.kind == "float":
-            nan = f"({old} != {old} and {new} == {new})" if smaller else f"({new} != {new} and {old} == {old})"
-            return f"({new} {'<' if smaller else '>'} {old} or {nan})"
+            # Not "larger or equal": so NaN counts as larger, and two comparisons do.
+            return f"(not ({new} >= {old}) and {new} == {new})" if smaller else f"(not ({new} <= {old}) and {old} == {old})"
         return f"{new} {'<' if smaller else '>'} {old}"
 
     def _add_arg_max(self, item: Value, *, is_first: bool) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from anabranch.codegen.native.kernel import START, STATUS, STOP, Argument, Cell, Kernel, Knowledge, OutputMode
+from anabranch.codegen.native.commits import with_commits
 from anabranch.codegen.native.dtypes import dtype_of
 from anabranch.codegen.native.records import Record
 from anabranch.codegen.native.values import NotNative
@@ -59,8 +60,7 @@ class Branch:
 
     body: list[str]
     begin: list[str]
-    checks: list[str]
-    commits: list[str]
+    commits: list[list[str]]
     name: str = ""
 
 
@@ -80,6 +80,7 @@ def _closing_operators(visits: Visits) -> list[Operator]:
 def _closing(kernel: Kernel, visits: Visits, operator: Operator) -> Branch:
     """At a punctuation or the end a window emits what it holds, in the order that the kernel is given."""
     _reset(kernel, 0)
+    kernel.is_closing = True
     visits.current = operator
     code = visits.window_codes[operator.id]
     end = f"({kernel.cell(f'{code.prefix}_reached')} + 1)" if code.shape == "shared clock" else "0"
@@ -94,16 +95,16 @@ def _closing(kernel: Kernel, visits: Visits, operator: Operator) -> Branch:
 
 def _reset(kernel: Kernel, number: int) -> None:
     kernel.input = number
+    kernel.is_closing = False
     kernel.writer.lines = []
-    kernel.fresh_each_tuple, kernel.before_commit, kernel.commits = {}, [], []
+    kernel.fresh_each_tuple, kernel.commits = {}, []
     kernel.visited = {}
     kernel._numbers = {}
 
 
 def _taken(kernel: Kernel) -> Branch:
     begin = [f"{name} = {code}" for name, code in kernel.fresh_each_tuple.items()]
-    commits = [line for commit in kernel.commits for line in commit]
-    return Branch(kernel.writer.lines, begin, kernel.before_commit, commits)
+    return Branch(kernel.writer.lines, begin, kernel.commits)
 
 
 # What a pass teaches the next ------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ def _process_lines(kernel: Kernel, branches: list[Branch], loads: list[str], sto
     lines = [f"n = meta[{STOP}]", *_load_cells(kernel), *loads, "bad, full = False, 0"]
     if len(branches) == 1:
         items = _item_lines(kernel, branches[0], [], "stop = i")
-        lines += ["stop = n", f"for i in range(meta[{START}], n):", *_indented(items)]
+        lines += ["stop = n", f"for i in range(max(meta[{START}], 0), n):", *_indented(items)]
         return [*lines, f"meta[{START}] = stop", *stores, *_save_cells(kernel), *_status()]
     lines += [f"turn = meta[{START}]"]
     for number in range(len(branches)):
@@ -205,13 +206,10 @@ def _view(kernel: Kernel, name: str, dtype: str, at: int) -> str:
 
 def _item_lines(kernel: Kernel, branch: Branch, advance: list[str], leave: str) -> list[str]:
     counters = _counters_in(kernel, branch.body)
-    marks = [f"{name}_before = {name}" for name in counters]
     undo = [f"{name} = {name}_before" for name in counters]
-    can_stop = any("bad |=" in line or "full =" in line for line in (*branch.body, *branch.checks))
-    if not can_stop:
-        return [*branch.begin, *branch.body, *branch.commits, *advance]
-    stop = ["if bad or full != 0:", *_indented([*undo, *([leave] if leave else []), "break"])]
-    return ["bad, full = False, 0", *marks, *branch.begin, *branch.body, *branch.checks, *stop, *branch.commits, *advance]
+    begin, body, end = with_commits(branch.body, branch.commits, [*undo, *([leave] if leave else []), "break"])
+    marks = [f"{name}_before = {name}" for name in counters] if "if bad or full != 0:" in end else []
+    return ["bad, full = False, 0", *marks, *branch.begin, *begin, *body, *end, *advance]
 
 
 def _counters_in(kernel: Kernel, lines: list[str]) -> list[str]:

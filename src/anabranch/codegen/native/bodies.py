@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anabranch.codegen.inference import Typed
 from anabranch.codegen.native import expressions
-from anabranch.codegen.native.values import ALWAYS, NEVER, STORABLE, NotNative, Value
+from anabranch.codegen.native.values import ALWAYS, NEVER, STORABLE, ZEROS, NotNative, Value
 from anabranch.codegen.native.writer import Writer
 from anabranch.codegen.types import Type
 from anabranch.errors import Location
@@ -19,6 +19,7 @@ from anabranch.errors import Location
 if TYPE_CHECKING:
     from anabranch.codegen.native.kernel import Kernel
 
+T = TypeVar("T")
 Emit = Callable[[str | None, Value, ast.AST], None]  # an output's name, or None for the only one
 
 _MOST_INLINED = 12  # calls inside calls
@@ -154,9 +155,10 @@ class Body:
         if target.has != ALWAYS:
             self.writer.line(f"{target.has} = {value.has}")
             self.facts.discard(target.has)
-        elif value.has != ALWAYS:
+        elif value.has != ALWAYS and not target.type.optional:  # an optional without a flag is never read
             value = self.there(value, node)
         if value.type.kind == "none":
+            self.clear(target)
             return
         if target.members is not None:
             if value.members is None:
@@ -165,6 +167,16 @@ class Body:
                 self._store(member, value.members[name], node)
         elif target.code:
             self.writer.line(f"{target.code} = {self.code_of(expressions.as_type(self, value, target.type, node))}")
+
+    def clear(self, target: Value) -> None:
+        """What stands beside a None has some value too, so that every variable has one on every way."""
+        for member in (target.members or {"": target}).values():
+            if member.has not in (ALWAYS, NEVER):
+                self.writer.line(f"{member.has} = False")
+            if member.members is not None:
+                self.clear(member)
+            elif member.code and member.type.kind in STORABLE:
+                self.writer.line(f"{member.code} = {ZEROS[member.type.kind]}")
 
     def code_of(self, value: Value) -> str:
         """A number, or the number of a text in the pool."""
@@ -246,7 +258,7 @@ class Body:
         yield
         self.facts &= facts
 
-    def captured(self, evaluate: Callable[[], Value]) -> tuple[list[str], Value]:
+    def captured(self, evaluate: Callable[[], T]) -> tuple[list[str], T]:
         """A value, and the lines it needs, which are to stand in a block of their own."""
         writer = self.writer
         lines, writer.lines = writer.lines, []

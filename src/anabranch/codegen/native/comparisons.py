@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anabranch.codegen.native import expressions
@@ -30,18 +31,31 @@ def compare(body: Body, node: ast.Compare) -> Value:
     if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
         found = _is_in(body, expressions.lower(body, node.left), node.comparators[0], node)
         return Value(BOOL, expressions.negated(found) if isinstance(node.ops[0], ast.NotIn) else found)
-    operands = [node.left, *node.comparators]
-    start = body.writer.position
-    values = expressions.in_order(body, operands)
-    if len(values) > 2 and body.writer.position > start:
-        raise NotNative(f"compares in a chain what needs checks: `{ast.unparse(node)}`", body.location(node))
-    parts = [
-        _pair(body, op, one, other, node) for op, one, other in zip(node.ops, values[:-1], values[1:], strict=True)
-    ]
-    text = parts[0]
-    for part in parts[1:]:
-        text = expressions.both(text, part)
-    return Value(BOOL, text)
+    one, other = expressions.in_order(body, [node.left, node.comparators[0]])
+    links = list(zip(node.ops[1:], node.comparators[1:], strict=True))
+    if links:
+        other = body.kept(other)
+    result = _pair(body, node.ops[0], one, other, node)
+    for number, (op, following) in enumerate(links):
+        is_last = number == len(links) - 1
+        with body.assuming(result):
+            lines, (other, compared) = body.captured(partial(_link, body, op, other, following, node, is_last))
+        if lines:
+            choices = (lines, Value(BOOL, compared)), ([], Value(BOOL, NEVER))
+            result = expressions.one_of(body, result, *choices, node).code
+        else:
+            result = expressions.both(result, compared)
+    return Value(BOOL, result)
+
+
+def _link(
+    body: Body, op: ast.cmpop, one: Value, following: ast.expr, node: ast.AST, is_last: bool
+) -> tuple[Value, str]:
+    """A further operand of a chain, and how it compares with the one before."""
+    other = expressions.lower(body, following)
+    if not is_last:
+        other = body.kept(other)
+    return other, _pair(body, op, one, other, node)
 
 
 def _pair(body: Body, op: ast.cmpop, one: Value, other: Value, node: ast.AST) -> str:

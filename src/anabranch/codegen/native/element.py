@@ -197,6 +197,7 @@ class NativeElement:
     def _close(self, operator_id: str, outputs: Outputs) -> None:
         """Emit what the windows of an operator hold, and empty them."""
         order = closing_order(self.state, self.assembled.records[operator_id])
+        outputs.make_room(len(order))
         kernel = f"close_{self.part.operators.index(operator_id)}"
         while not self._call(kernel, outputs, order):
             pass
@@ -237,13 +238,12 @@ class NativeElement:
         """The figures of the operators, from what was counted on their streams."""
         for place, metrics, receivers in self._counted:
             count = int(self.state.meta[place])
-            if not count:
-                continue
-            self.state.meta[place] = 0
             if metrics is not None:
                 self.metrics[metrics].emitted += count
             for receiver in receivers:
                 self.metrics[receiver].received += count
+            if receivers:  # the counts of outputs are still needed, and begin anew with the next batch
+                self.state.meta[place] = 0
         for at, operator_id in enumerate(self.part.operators):
             if f"late_{at}" in self.assembled.cells:
                 self.metrics[operator_id].late += self.state.cell(f"late_{at}")
@@ -281,8 +281,11 @@ def _counted(part: Part, assembled: Assembled) -> list[tuple[int, str | None, tu
         found.append((assembled.cells[f"row{number}"].place, None, receivers))
     for at, operator_id in enumerate(part.operators):
         for port in range(len(part.operator(operator_id).outputs)):
-            cell = assembled.cells.get(f"emitted_{at}_{port}")
-            if cell is not None:
-                receivers = tuple(edge.target for edge in part.consumers(Stream(operator_id, port)))
-                found.append((cell.place, operator_id, receivers))
+            stream = Stream(operator_id, port)
+            receivers = tuple(edge.target for edge in part.consumers(stream))
+            name = f"emitted_{at}_{port}"
+            if not receivers and stream in part.outputs:
+                name = f"out{part.outputs.index(stream)}_count"
+            if name in assembled.cells:
+                found.append((assembled.cells[name].place, operator_id, receivers))
     return found

@@ -145,9 +145,9 @@ def truth(body: Body, value: Value, node: ast.AST) -> str:
         case "bool":
             text = value.code
         case "int":
-            text = f"{value.code} != 0"
+            text = f"({value.code} != 0)"
         case "float":
-            text = f"{value.code} != 0.0"
+            text = f"({value.code} != 0.0)"
         case _:
             raise NotNative(f"asks whether a {value.type.kind} is empty", body.location(node))
     return both(value.has, text)
@@ -203,6 +203,10 @@ def one_of(
     body: Body, condition: str, one: tuple[list[str], Value], other: tuple[list[str], Value], node: ast.expr
 ) -> Value:
     """The same, for values and the lines that compute them."""
+    if condition in (ALWAYS, NEVER):
+        lines, value = one if condition == ALWAYS else other
+        body.writer.lines += [line.removeprefix("    ") for line in lines]
+        return value
     kind = join(one[1].type, other[1].type)
     if not kind.is_known:
         raise NotNative(f"has {one[1].type} or {other[1].type} in `{ast.unparse(node)}`", body.location(node))

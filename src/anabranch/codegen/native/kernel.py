@@ -41,6 +41,8 @@ class Cell:
     kind: str
 
 
+COMMIT = "# commit "
+
 # The first cells of `meta` are the same in every kernel.
 START, STOP, STATUS, TEXTS, FIRST_CELL = range(5)
 
@@ -78,9 +80,9 @@ class Kernel:
         self.counters: dict[str, str] = {}  # the variables of cells that count
         self.loops = 0
         self.input = 0  # whose tuple is processed
+        self.is_closing = False  # what windows hold is emitted, without a tuple
         self.fresh_each_tuple: dict[str, str] = {}  # variables and what they begin each tuple with
-        self.before_commit: list[str] = []
-        self.commits: list[list[str]] = []
+        self.commits: list[list[str]] = []  # stores, at the places in the lines that are marked with their number
         self.visited: dict[str, int] = {}
         self.seen_modes: dict[tuple[int, str], list[Column | None]] = {}
         self.seen_growing: dict[int, bool] = {}
@@ -103,6 +105,11 @@ class Kernel:
         name = self.writer.fresh(hint)
         self.writer.line(f"{name} = {value.code}")
         return name
+
+    def commit(self, lines: list[str]) -> None:
+        """Stores that are final: they are written here if nothing behind can fail, and else at the end of the tuple."""
+        self.writer.line(f"{COMMIT}{len(self.commits)}")
+        self.commits.append(lines)
 
     @contextmanager
     def in_loop(self) -> Iterator[None]:
@@ -219,7 +226,8 @@ class Kernel:
     def write_output(self, output: int, schema: Schema, value: Value) -> None:
         """Append a tuple to an output."""
         count = self.counter(f"out{output}_count")
-        self.seen_growing[output] = self.seen_growing.get(output, False) or self.loops > 0
+        if not self.is_closing:  # what windows hold at the end is counted before they are closed
+            self.seen_growing[output] = self.seen_growing.get(output, False) or self.loops > 0
         self.most_emitted[output] = self.most_emitted.get(output, 0) + 1
         lines = [line for each in schema.attributes for line in self._output_lines(output, each.name, value, count)]
         if self.origins:

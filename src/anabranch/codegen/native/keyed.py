@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from anabranch.codegen.native.kernel import Kernel
 from anabranch.codegen.native.records import Record
 from anabranch.codegen.native.values import ALWAYS, Value
-
-NOT_VISITED = -2
-NEW = -1
-
 
 def key_words(kernel: Kernel, values: list[Value]) -> list[str]:
     """The words of a key's value: equal words for equal keys (design, section 2: -0.0 is 0.0, NaN equals itself)."""
@@ -36,26 +34,36 @@ def key_words(kernel: Kernel, values: list[Value]) -> list[str]:
 def find_slot(kernel: Kernel, record: Record, key: list[Value], new: list[str]) -> tuple[str, list[str]]:
     """Write the search for a record and the loading of its variables, or what a new one begins with."""
     writer = kernel.writer
-    slot = kernel.begins_with(f"{record.prefix}_slot", str(NOT_VISITED))
     if not record.is_keyed:
-        writer.line(f"{slot} = 0")
         for line in record.load(kernel, "0"):
             writer.line(line)
-        return slot, []
+        return "0", []
+    words = named_words(kernel, record, key)
+    slot = writer.fresh(f"{record.prefix}_slot")
+    writer.line(f"{slot} = {found_by(kernel, record, words)}")
+    with writer.block(f"if {slot} >= 0:"):
+        for line in record.load(kernel, slot):
+            writer.line(line)
+    with writer.block("else:"):
+        check_room(kernel, record)
+        for line in new:
+            writer.line(line)
+    return slot, words
+
+
+def named_words(kernel: Kernel, record: Record, key: list[Value]) -> list[str]:
+    """The words of a key, in variables."""
     words = []
     for word in key_words(kernel, key):
-        name = kernel.begins_with(f"{record.prefix}_key", "0")
-        writer.line(f"{name} = {word}")
-        words.append(name)
-    writer.line(f"{slot} = {found_by(kernel, record, words)}")
-    if record.words:
-        with writer.block(f"if {slot} >= 0:"):
-            for line in record.load(kernel, slot):
-                writer.line(line)
-        with writer.block("else:"):
-            for line in new:
-                writer.line(line)
-    return slot, words
+        words.append(kernel.writer.fresh(f"{record.prefix}_key"))
+        kernel.writer.line(f"{words[-1]} = {word}")
+    return words
+
+
+def check_room(kernel: Kernel, record: Record) -> None:
+    """A new key needs a slot; where there is none, the tuple waits until there is."""
+    count, room = kernel.cell(f"{record.prefix}_count"), kernel.cell(f"{record.prefix}_room")
+    kernel.writer.line(f"if {count} >= {room}: full = {1000 + kernel.part.operators.index(record.operator)}")
 
 
 def found_by(kernel: Kernel, record: Record, words: list[str]) -> str:
@@ -74,30 +82,47 @@ def placed(kernel: Kernel, record: Record, words: list[str], slot: str) -> str:
     return f"insertw({record.table(kernel)}, {record.keys(kernel)}, ({', '.join(words)}), {slot})"
 
 
-def keep(kernel: Kernel, record: Record, slot: str, words: list[str]) -> None:
-    """At the end of the tuple: a new key gets its slot, and the record its words."""
-    commit = [f"if {slot} != {NOT_VISITED}:"]
-    if record.is_keyed:
-        count = kernel.cell(f"{record.prefix}_count")
-        room = kernel.cell(f"{record.prefix}_room")
-        kernel.before_commit.append(f"if {slot} == {NEW} and {count} >= {room}: full = {room_code(kernel, record)}")
-        commit += [
-            f"    if {slot} < 0:",
-            f"        {slot} = {count}",
-            f"        {placed(kernel, record, words, slot)}",
-            f"        {count} += 1",
-        ]
-        lines = list(record.store(kernel, slot, tuple(words)))
-    else:
-        lines = list(record.store(kernel, "0"))
-    commit += [f"    {line}" for line in lines]
-    if kernel.tracks_changes and record.is_keyed:
-        changed = kernel.argument("state", (record.operator, "changed"), f"{record.prefix}_changed")
-        commit.append(f"    {changed}[{slot}] = 1")
-    if len(commit) > 1:
-        kernel.commits.append(commit)
+def keep(kernel: Kernel, record: Record, slot: str, words: list[str], since: int, more: tuple[str, ...] = ()) -> None:
+    """When the tuple is through: a new key gets its slot; of a record that was there, what was assigned is stored.
+
+    `since` is the position in the writer behind which the record's variables were assigned.
+    """
+    assigned = _assigned(kernel.writer.lines[since:])
+    if not record.is_keyed:
+        kernel.commit([*record.store(kernel, "0", only=assigned), *more])
+        return
+    lines = [f"if {slot} < 0:", *[f"    {line}" for line in stored_as_new(kernel, record, slot, words)]]
+    stores = [*record.store(kernel, slot, only=assigned), *marked(kernel, record, slot)]
+    if stores:
+        lines += ["else:", *[f"    {line}" for line in stores]]
+    kernel.commit([*lines, *more])
 
 
-def room_code(kernel: Kernel, record: Record) -> int:
-    """What `full` says when this operator has no room for another key."""
-    return 1000 + kernel.part.operators.index(record.operator)
+def keep_found(kernel: Kernel, record: Record, slot: str, since: int) -> None:
+    """The same for a record that is known to be there."""
+    assigned = _assigned(kernel.writer.lines[since:])
+    kernel.commit([*record.store(kernel, slot, only=assigned), *marked(kernel, record, slot)])
+
+
+def stored_as_new(kernel: Kernel, record: Record, slot: str, words: list[str]) -> list[str]:
+    """Lines that give a key the next slot and store all of its record."""
+    count = kernel.cell(f"{record.prefix}_count")
+    placing = [f"{slot} = {count}", placed(kernel, record, words, slot), f"{count} += 1"]
+    return [*placing, *record.store(kernel, slot, tuple(words)), *marked(kernel, record, slot)]
+
+
+def marked(kernel: Kernel, record: Record, slot: str) -> list[str]:
+    """A record that a save of changes must hold."""
+    if not kernel.tracks_changes:
+        return []
+    changed = kernel.argument("state", (record.operator, "changed"), f"{record.prefix}_changed")
+    return [f"{changed}[{slot}] = 1"]
+
+
+def _assigned(lines: list[str]) -> dict[str, None]:
+    found: dict[str, None] = {}
+    for line in lines:
+        target = re.match(r"^\s*(\w+(?:, \w+)*) (?:[-+|]?=) ", line)
+        if target:
+            found.update(dict.fromkeys(target[1].split(", ")))
+    return found

@@ -63,8 +63,18 @@ class Outputs:
             self.arrays[of] = larger
             self.places[2 * at : 2 * at + 2] = place_of(larger)
 
+    def make_room(self, windows: int) -> None:
+        """For what so many windows emit when they close; outputs that can be full are grown when they are."""
+        for number, most in self.assembled.most_emitted.items():
+            needed = self.count(number) + windows * most
+            if number not in self.assembled.growing and needed > self._room(number):
+                self._make(number, needed)
+
+    def _room(self, number: int) -> int:
+        return len(self.arrays[self.shape.arguments[number][0][1]])
+
     def grow(self, number: int) -> None:
-        self._make(number, 2 * len(self.arrays[self.shape.arguments[number][0][1]]))
+        self._make(number, 2 * self._room(number))
 
     def count(self, number: int) -> int:
         return self.state.cell(f"out{number}_count")

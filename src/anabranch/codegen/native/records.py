@@ -5,7 +5,7 @@ Floats are kept by their bits, bools as 0 and 1, strings by their number in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from anabranch.codegen.native.kernel import Kernel
@@ -79,14 +79,19 @@ class Record:
         read = f"{self.records(kernel)}[{at}]"
         return f"{read} != 0" if word.kind == "bool" else read
 
-    def store(self, kernel: Kernel, slot: str, keys: tuple[str, ...] = ()) -> Iterator[str]:
+    def store(
+        self, kernel: Kernel, slot: str, keys: tuple[str, ...] = (), only: Container[str] | None = None
+    ) -> Iterator[str]:
+        """Lines that put variables into a record: all of them and the key, or `only` these."""
+        words = [word for word in self.words if only is None or word.name in only]
         if not self.is_keyed:
-            yield from (f"{self.held(word)} = {word.name}" for word in self.words)
+            yield from (f"{self.held(word)} = {word.name}" for word in words)
             return
-        yield f"base = {slot} * {self.width}"
+        if words or keys:
+            yield f"base = {slot} * {self.width}"
         for at, key in enumerate(keys):
             yield f"{self.records(kernel)}[base + {at}] = {key}"
-        for word in self.words:
+        for word in words:
             array = self.floats(kernel) if word.kind == "float" else self.records(kernel)
             yield f"{array}[{self._at(word)}] = {word.name}"
 

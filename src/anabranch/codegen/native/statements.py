@@ -32,6 +32,7 @@ def result_of(body: Body) -> Value:
 
     if result.has != ALWAYS:
         body.writer.line(f"{result.has} = False")
+        body.clear(result)
     _block(body, statements, store)
     return result
 

@@ -13,7 +13,7 @@ from anabranch.codegen.inference import Typed, type_class, type_function
 from anabranch.codegen.native import expressions, statements, window_visits
 from anabranch.codegen.native.bodies import Body, Instance
 from anabranch.codegen.native.kernel import Kernel
-from anabranch.codegen.native.keyed import find_slot, keep
+from anabranch.codegen.native.keyed import find_slot, keep, stored_as_new
 from anabranch.codegen.native.records import Record, variables_of
 from anabranch.codegen.native.values import ALWAYS, STORABLE, NotNative, Value, none
 from anabranch.codegen.part import Stream
@@ -58,9 +58,11 @@ class Visits:
         """A tuple that an operator gives: as its type says, counted, and on its way."""
         self.current = operator
         normal = self.normal(operator.outputs[port].schema, value)
-        counter = self.kernel.counter(f"emitted_{self.part.operators.index(operator.id)}_{port}")
-        self.kernel.writer.line(f"{counter} += 1")
-        self.deliver(Stream(operator.id, port), normal)
+        stream = Stream(operator.id, port)
+        if self.part.consumers(stream):  # what only leaves is counted there
+            counter = self.kernel.counter(f"emitted_{self.part.operators.index(operator.id)}_{port}")
+            self.kernel.writer.line(f"{counter} += 1")
+        self.deliver(stream, normal)
         self.current = operator
 
     def normal(self, schema: Schema, value: Value) -> Value:
@@ -197,10 +199,11 @@ class Visits:
         keys = definition.keys[port]
         new = [line for line in self._initial(fields, typed_cls, typed)]
         slot, words = find_slot(self.kernel, record, [_key_value(value, name) for name in keys], new)
+        since = self.kernel.writer.position
         instance = Instance(names[0], fields, _class_of(definition.factory))
         body = Body(self.kernel, typed, {names[1]: value}, self._emitter(operator), instance)
         statements.emissions_of(body, is_many=True)
-        keep(self.kernel, record, slot, words)
+        keep(self.kernel, record, slot, words, since)
 
     def state_of(self, operator: Operator, definition: Process, typed_cls: Any) -> tuple[Record, dict[str, Value]]:
         known = self._fields.get(operator.id)
@@ -225,24 +228,10 @@ class Visits:
         for name, target in fields.items():
             initial = body.constant(typed_cls.initial[name], body.node) if name in typed_cls.initial else none()
             body.store(target, initial, body.node)
-            self._zero(target, initial)
         lines = self.kernel.writer.lines[start:]
         del self.kernel.writer.lines[start:]
         self.kernel.writer.depth = depth
         return lines
-
-    def _zero(self, target: Value, initial: Value) -> None:
-        """What stands beside a None has some value too, so that every variable has its type."""
-        if initial.type.kind != "none":
-            return
-        for member in (target.members or {"": target}).values():
-            if member.members is not None:
-                self._zero(member, initial)
-            elif member.code and member.type.kind in STORABLE:
-                zero = {"float": "0.0", "bool": "False", "str": "-1"}.get(member.type.kind, "0")
-                self.kernel.writer.line(f"{member.code} = {zero}")
-                if member.has.isidentifier() and member.has not in (ALWAYS, "False"):
-                    self.kernel.writer.line(f"{member.has} = False")
 
     def distinct(self, operator: Operator, definition: Distinct, value: Value) -> None:
         self.visits_state(operator)
@@ -254,7 +243,7 @@ class Visits:
         slot, words = find_slot(self.kernel, record, [_key_value(value, n) for n in definition.key_names], [])
         with self.kernel.writer.block(f"if {slot} < 0:"):
             self.emit(operator, 0, value)
-        keep(self.kernel, record, slot, words)
+            self.kernel.commit(stored_as_new(self.kernel, record, slot, words))
 
 
 def _class_of(factory: Any) -> Any:

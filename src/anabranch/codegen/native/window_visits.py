@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anabranch.codegen.native.accumulators import Accumulator, accumulator
-from anabranch.codegen.native.keyed import NOT_VISITED, find_slot, found_by, keep, key_words, placed, room_code
+from anabranch.codegen.native.keyed import check_room, find_slot, found_by, keep, keep_found, named_words, stored_as_new
 from anabranch.codegen.native.kernel import Kernel
 from anabranch.codegen.native.records import Record, Word
 from anabranch.codegen.native.values import NotNative, Value
@@ -222,6 +222,7 @@ def _count(code: WindowCode, item: Value) -> None:
         arrivals = kernel.cell(f"{code.prefix}_arrivals")
         new.append(f"{opened} = 0")
     slot, words = find_slot(kernel, code.record, _key(code, item), new)
+    since = writer.position
     with writer.block(f"if {code.size} == 0:"):
         code.begin(item)
         if code.record.is_keyed:
@@ -231,9 +232,7 @@ def _count(code: WindowCode, item: Value) -> None:
     with writer.block(f"if {code.size} == {int(code.definition.window.length)}:"):
         code.emit(code.same_names(), "0")
         writer.line(f"{code.size} = 0")
-    keep(kernel, code.record, slot, words)
-    if code.record.is_keyed:
-        kernel.commits.append([f"if {slot} != {NOT_VISITED}:", f"    {arrivals} += 1"])
+    keep(kernel, code.record, slot, words, since, (f"{arrivals} += 1",) if code.record.is_keyed else ())
 
 
 def _own_clock(code: WindowCode, item: Value) -> None:
@@ -252,8 +251,11 @@ def _own_clock(code: WindowCode, item: Value) -> None:
     slot, words = find_slot(kernel, code.record, _key(code, item), new)
     # A window is open while its stretch is set: before the first tuple, and after a close, low equals high.
     with writer.block(f"if {low} <= {time} < {high}:"):
+        since = writer.position
         code.add(item)
+        keep(kernel, code.record, slot, words, since)
     with writer.block("else:"):
+        since = writer.position
         boundary = code.boundary(time)
         with writer.block(f"if {begun} and {boundary} < {reached}:"):
             code.late(item)
@@ -267,90 +269,58 @@ def _own_clock(code: WindowCode, item: Value) -> None:
             code.begin(item)
             if code.record.is_keyed:
                 writer.line(f"{opened} = {arrivals}")
-    keep(kernel, code.record, slot, words)
-    if code.record.is_keyed:
-        kernel.commits.append([f"if {slot} != {NOT_VISITED}:", f"    {arrivals} += 1"])
+            keep(kernel, code.record, slot, words, since, (f"{arrivals} += 1",) if code.record.is_keyed else ())
 
 
 def _shared_clock(code: WindowCode, item: Value) -> None:
     """All records belong to the one open window; when time passes its end they are emitted, and begin anew."""
-    kernel, writer, prefix = code.kernel, code.kernel.writer, code.prefix
+    kernel, writer, record, prefix = code.kernel, code.kernel.writer, code.record, code.prefix
     begun, reached = kernel.cell(f"{prefix}_begun"), kernel.cell(f"{prefix}_reached")
     make = kernel.float_cell if code.is_float else kernel.cell
     low, high = make(f"{prefix}_low"), make(f"{prefix}_high")
-    count, room = kernel.cell(f"{prefix}_count"), kernel.cell(f"{prefix}_room")
+    count = kernel.cell(f"{prefix}_count")
     time = code.time(item)
-    closes = kernel.begins_with(f"{prefix}_closes", "False")
-    moves = kernel.begins_with(f"{prefix}_moves", "False")
-    next_reached = kernel.begins_with(f"{prefix}_next_reached", reached)
-    next_low, next_high = kernel.begins_with(f"{prefix}_next_low", low), kernel.begins_with(f"{prefix}_next_high", high)
-    is_late = writer.fresh(f"{prefix}_is_late")
-    writer.line(f"{is_late} = False")
-    with writer.block(f"if {begun} == 0 or not ({low} <= {time} < {high}):"):
+    words = named_words(kernel, record, _key(code, item))
+    slot = writer.fresh(f"{prefix}_slot")
+    with writer.block(f"if {low} <= {time} < {high}:"):
+        writer.line(f"{slot} = {found_by(kernel, record, words)}")
+        with writer.block(f"if {slot} >= 0:"):
+            for line in record.load(kernel, slot):
+                writer.line(line)
+            since = writer.position
+            code.add(item)
+            keep_found(kernel, record, slot, since)
+        with writer.block("else:"):
+            check_room(kernel, record)
+            code.begin(item)
+            kernel.commit(stored_as_new(kernel, record, slot, words))
+    with writer.block("else:"):
         boundary = code.boundary(time)
         with writer.block(f"if {begun} != 0 and {boundary} < {reached}:"):
-            writer.line(f"{is_late} = True")
+            code.late(item)
         with writer.block("else:"):
-            writer.line(f"{moves} = True")
-            writer.line(f"{closes} = {begun} != 0 and {boundary} > {reached}")
-            writer.line(f"{next_reached} = {boundary}")
-            writer.line(f"{next_low} = {code.point(boundary)}")
-            writer.line(f"{next_high} = {code.point(f'({boundary} + 1)')}")
-    with writer.block(f"if {closes}:"), kernel.in_loop():
-        at = writer.fresh("at")
-        with writer.block(f"for {at} in range({count}):"):
-            code.emit_record(at, f"({reached} + 1)")
-    slot = kernel.begins_with(f"{prefix}_slot", str(NOT_VISITED))
-    with writer.block(f"if {is_late}:"):
-        code.late(item)
-    words = []
-    with writer.block("else:"):
-        for word in key_words(kernel, _key(code, item)):
-            name = kernel.begins_with(f"{prefix}_key", "0")
-            writer.line(f"{name} = {word}")
-            words.append(name)
-        writer.line(f"{slot} = -1 if {closes} else {found_by(kernel, code.record, words)}")
-        with writer.block(f"if {slot} >= 0:"):
-            for line in code.record.load(kernel, slot):
-                writer.line(line)
-            code.add(item)
-        with writer.block("else:"):
+            with kernel.in_loop():
+                at = writer.fresh("at")
+                with writer.block(f"for {at} in range({count}):"):
+                    code.emit_record(at, f"({reached} + 1)")
+            next_low, next_high = code.point(boundary), code.point(f"({boundary} + 1)")
             code.begin(item)
-    table = code.record.table(kernel)
-    kernel.before_commit.append(
-        f"if {slot} == -1 and not {closes} and {count} >= {room}: full = {room_code(kernel, code.record)}"
-    )
-    kernel.commits.append([
-        f"if {moves}:",
-        f"    {begun} = 1",
-        f"    {reached}, {low}, {high} = {next_reached}, {next_low}, {next_high}",
-        f"if {closes}:",
-        f"    {table}[:] = 0",
-        f"    {count} = 0",
-        f"if {slot} != {NOT_VISITED}:",
-        f"    if {slot} < 0:",
-        f"        {slot} = {count}",
-        f"        {placed(kernel, code.record, words, slot)}",
-        f"        {count} += 1",
-        *[f"    {line}" for line in code.record.store(kernel, slot, tuple(words))],
-        *_changes(code, slot, closes),
-    ])  # fmt: skip
-
-
-def _changes(code: WindowCode, slot: str, closes: str) -> list[str]:
-    """Which records a save must write. After a close all of them are new."""
-    if not code.kernel.tracks_changes:
-        return []
-    changed = code.kernel.argument("state", (code.operator.id, "changed"), f"{code.prefix}_changed")
-    return [f"    {changed}[{slot}] = 1"]
+            kernel.commit([
+                f"{begun} = 1",
+                f"{reached}, {low}, {high} = {boundary}, {next_low}, {next_high}",
+                f"{record.table(kernel)}[:] = 0",
+                f"{count} = 0",
+                *stored_as_new(kernel, record, slot, words),
+            ])  # fmt: skip
 
 
 def _punctuated(code: WindowCode, item: Value) -> None:
     """Only adds; a punctuation closes it from outside of the kernel."""
     kernel, writer = code.kernel, code.kernel.writer
     slot, words = find_slot(kernel, code.record, _key(code, item), code.zeros())
+    since = writer.position
     with writer.block(f"if {code.size} == 0:"):
         code.begin(item)
     with writer.block("else:"):
         code.add(item)
-    keep(kernel, code.record, slot, words)
+    keep(kernel, code.record, slot, words, since)

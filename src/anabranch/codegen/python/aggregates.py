@@ -1,4 +1,4 @@
-"""Aggregate functions as code over a list: what a window holds of a group is the list, a few entries per aggregate.
+"""Aggregate functions as code: what a window holds of a group is a list, with a few entries per aggregate.
 
 Each does exactly what its accumulator in `operators/aggregates.py` does.
 """
@@ -6,156 +6,195 @@ Each does exactly what its accumulator in `operators/aggregates.py` does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from anabranch.codegen.python.names import Names
-from anabranch.codegen.python.values import key_of
+from anabranch.codegen.python.values import is_its_own_key, key_of
 from anabranch.codegen.types import Type
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.aggregate import Column
 from anabranch.operators.aggregates import Aggregate, UserAggregate, WindowEdge
 
-Read = Callable[[str], str]  # the local that holds an attribute of the tuple
-
 
 @dataclass(frozen=True)
 class SlotColumn:
-    """The code of one aggregate, for entries of the list `slot` from a certain one on.
+    """The code of one aggregate.
 
-    first: expressions for the entries when the first tuple has been added
+    first: expressions for its entries when the first tuple has been added
+    held: the attributes of its accumulator that these are
     add: statements that add another tuple
     add_always: statements for every tuple, the first included
     result: an expression for the result; `type` is what it certainly is, `is_normal` whether in normal form, too
     """
 
-    first: tuple[str, ...] = ()
-    add: tuple[str, ...] = ()
-    result: str = "None"
+    result: str
     type: Type | None = None
+    first: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    add: tuple[str, ...] = ()
     add_always: tuple[str, ...] = ()
     is_normal: bool = False
 
 
-def slot_column(
-    column: Column, schema: Schema, read: Read, item: Callable[[], str], at: int, names: Names
-) -> SlotColumn:
-    match column:
-        case WindowEdge(edge=edge):
-            return SlotColumn(result=f"window_{edge}")
-        case UserAggregate(factory=factory):
-            made = f"{names.constant(factory, 'aggregate')}()"
-            return SlotColumn((made,), (), f"slot[{at}].result()", None, (f"slot[{at}].add({item()})",))
-        case Aggregate(function="count"):
-            return SlotColumn(("1",), (f"slot[{at}] += 1",), f"slot[{at}]", Type("int"), is_normal=True)
-        case Aggregate(attribute=str(attribute)):
-            return _AGGREGATES[column.function](column, schema, read, attribute, f"slot[{at}]", at, names)
-    raise AssertionError(column)
+@dataclass(eq=False)
+class Slots:
+    """Where code for the aggregates of a window finds what it needs, as expressions.
 
+    read: an attribute of the tuple that is added; item: that tuple
+    entry: an entry of the list of a group; key: the attributes of the key, of the group whose result is asked for
+    """
 
-def _as_attribute(kind: AttributeType) -> Type | None:
-    return Type(kind.kind, kind.optional) if kind.kind not in ("list", "tuple") else None
+    schema: Schema
+    names: Names
+    key_names: tuple[str, ...]
+    read: Callable[[str], str]
+    item: Callable[[], str]
+    entry: Callable[[int], str]
+    key: str
 
+    def columns(self, columns: Sequence[Column], start: int) -> list[SlotColumn]:
+        """The aggregates in order; their entries begin with number `start`."""
+        found: list[SlotColumn] = []
+        self._count: str | None = None
+        for column in columns:
+            found.append(self._column(column, start))
+            start += len(found[-1].first)
+        return found
 
-def _first(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    return SlotColumn((read(name),), (), entry, _as_attribute(schema[name]), is_normal=True)
+    def _column(self, column: Column, at: int) -> SlotColumn:
+        entry = self.entry(at)
+        match column:
+            case WindowEdge(edge=edge):
+                return SlotColumn(f"window_{edge}")
+            case UserAggregate(factory=factory):
+                made = f"{self.names.constant(factory, 'aggregate')}()"
+                add = (f"{entry}.add({self.item()})",)
+                return SlotColumn(f"{entry}.result()", None, (made,), ("",), add_always=add)
+            case Aggregate(function="count"):
+                self._count = entry
+                return SlotColumn(entry, Type("int"), ("1",), ("count",), (f"{entry} += 1",), is_normal=True)
+            case Aggregate(function=function, attribute=str(name)):
+                if function in ("any_", "first", "last") and name in self.key_names and self._is_own_key(name):
+                    return SlotColumn(self._of_key(name), self._type(name), is_normal=True)
+                write: Callable[[Slots, Aggregate, str, int], SlotColumn] = _AGGREGATES[function]
+                return write(self, column, name, at)
+        raise AssertionError(column)
 
+    def _is_own_key(self, name: str) -> bool:
+        return is_its_own_key(self.schema[name])
 
-def _last(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    return SlotColumn((read(name),), (f"{entry} = {read(name)}",), entry, _as_attribute(schema[name]), is_normal=True)
+    def _of_key(self, name: str) -> str:
+        return self.key if len(self.key_names) == 1 else f"{self.key}[{self.key_names.index(name)}]"
 
+    def _type(self, name: str) -> Type | None:
+        kind = self.schema[name]
+        return Type(kind.kind, kind.optional) if kind.kind not in ("list", "tuple") else None
 
-def _sum(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    kind, value = schema[name], read(name)
-    zero = "0.0" if kind.kind == "float" else "0"
-    total = Type("float" if kind.kind == "float" else "int")
-    if not kind.optional:
-        return SlotColumn((f"{zero} + {value}",), (f"{entry} += {value}",), entry, total)
-    first = f"{zero} if {value} is None else {zero} + {value}"
-    return SlotColumn((first,), (f"if {value} is not None: {entry} += {value}",), entry, total)
+    # One function each --------------------------------------------------------------------------------------------
 
+    def first(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        return SlotColumn(self.entry(at), self._type(name), (self.read(name),), ("value",), is_normal=True)
 
-def _mean(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    value, count = read(name), f"slot[{at + 1}]"
-    total = _sum(column, schema, read, name, entry, at, names)
-    if not schema[name].optional:
+    def last(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        add = f"{self.entry(at)} = {self.read(name)}"
+        return SlotColumn(self.entry(at), self._type(name), (self.read(name),), ("value",), (add,), is_normal=True)
+
+    def sum(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        kind, value, entry = self.schema[name], self.read(name), self.entry(at)
+        zero = "0.0" if kind.kind == "float" else "0"
+        total = Type("float" if kind.kind == "float" else "int")
+        if not kind.optional:
+            return SlotColumn(entry, total, (f"{zero} + {value}",), ("total",), (f"{entry} += {value}",))
+        first = f"{zero} if {value} is None else {zero} + {value}"
+        return SlotColumn(entry, total, (first,), ("total",), (f"if {value} is not None: {entry} += {value}",))
+
+    def mean(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        value, total, count = self.read(name), self.sum(column, name, at), self.entry(at + 1)
+        held = ("total", "count")
+        if self.schema[name].optional:
+            add = (*total.add, f"if {value} is not None: {count} += 1")
+            result = f"({total.result} / {count} if {count} else None)"
+            first = (*total.first, f"0 if {value} is None else 1")
+            return SlotColumn(result, Type("float", optional=True), first, held, add)
+        if self._count is not None:  # somebody counts already
+            return SlotColumn(f"{total.result} / {self._count}", Type("float"), total.first, ("total",), total.add)
+        self._count = count
         add = (*total.add, f"{count} += 1")
-        return SlotColumn((*total.first, "1"), add, f"{entry} / {count}", Type("float"))
-    add = (*total.add, f"if {value} is not None: {count} += 1")
-    result = f"({entry} / {count} if {count} else None)"
-    return SlotColumn((*total.first, f"0 if {value} is None else 1"), add, result, Type("float", optional=True))
+        return SlotColumn(f"{total.result} / {count}", Type("float"), (*total.first, "1"), held, add)
 
+    def std(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        """Welford's recurrence."""
+        value, count, mean, squares = self.read(name), self.entry(at), self.entry(at + 1), self.entry(at + 2)
+        steps = (
+            f"{count} += 1",
+            f"distance = {value} - {mean}",
+            f"{mean} += distance / {count}",
+            f"{squares} += distance * ({value} - {mean})",
+        )
+        is_optional = self.schema[name].optional
+        if is_optional:
+            steps = (f"if {value} is not None: {'; '.join(steps)}",)  # type: ignore[assignment]
+        nan, sqrt = self.names.constant(math.nan, "nan"), self.names.constant(math.sqrt, "sqrt")
+        spread = f"{sqrt}({squares} / ({count} - {column.ddof}))"
+        result = f"({nan} if {count} <= {column.ddof} else {spread})"
+        if is_optional:
+            result = f"(None if {count} == 0 else {result})"
+        held = ("count", "mean", "squares")
+        return SlotColumn(result, Type("float", is_optional), ("0", "0.0", "0.0"), held, add_always=steps)
 
-def _std(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    """Welford's recurrence: entries for the count, the mean and the squares."""
-    value, count, mean, squares = read(name), entry, f"slot[{at + 1}]", f"slot[{at + 2}]"
-    steps = [
-        f"{count} += 1",
-        f"distance = {value} - {mean}",
-        f"{mean} += distance / {count}",
-        f"{squares} += distance * ({value} - {mean})",
-    ]
-    if schema[name].optional:
-        steps = [f"if {value} is not None: {'; '.join(steps)}"]
-    nan, sqrt = names.constant(math.nan, "nan"), names.constant(math.sqrt, "sqrt")
-    spread = f"{sqrt}({squares} / ({count} - {column.ddof}))"
-    result = f"({nan} if {count} <= {column.ddof} else {spread})"
-    if schema[name].optional:
-        result = f"(None if {count} == 0 else {result})"
-    kind = Type("float", optional=schema[name].optional)
-    return SlotColumn(("0", "0.0", "0.0"), (), result, kind, tuple(steps))
+    def extreme(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        """The first of the smallest or of the largest values; NaN is larger than every number."""
+        kind, value, entry = self.schema[name], self.read(name), self.entry(at)
+        is_max = column.function == "max_"
+        better = _is_larger(kind, value, entry) if is_max else _is_larger(kind, entry, value)
+        if kind.optional:
+            better = f"{value} is not None and ({entry} is None or {better})"
+        elif kind.kind == "float":  # one comparison is enough for most values
+            better = f"not {value} {'<=' if is_max else '>='} {entry} and ({better})"
+        add = f"if {better}: {entry} = {value}"
+        return SlotColumn(entry, self._type(name), (value,), ("value",), (add,), is_normal=True)
 
+    def arg_max(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        """An attribute of the first tuple with the largest `by`."""
+        assert column.by is not None
+        rank, entry, best = self.read(column.by), self.entry(at), self.entry(at + 1)
+        better = _is_larger(self.schema[column.by], rank, best)
+        if self.schema[column.by].optional:
+            better = f"{rank} is not None and ({best} is None or {better})"
+        add = f"if {better}: {best} = {rank}; {entry} = {self.read(name)}"
+        first = (self.read(name), rank)
+        return SlotColumn(entry, self._type(name), first, ("value", "best"), (add,), is_normal=True)
 
-def _extreme(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    """The first of the smallest or of the largest values; NaN is larger than every number."""
-    kind, value = schema[name], read(name)
-    better = _is_larger(kind, value, entry) if column.function == "max_" else _is_larger(kind, entry, value)
-    if kind.optional:
-        better = f"{value} is not None and ({entry} is None or {better})"
-    return SlotColumn((value,), (f"if {better}: {entry} = {value}",), entry, _as_attribute(kind), is_normal=True)
+    def distinct(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        value, entry = self.read(name), self.entry(at)
+        key = key_of(self.schema, (name,), [value], self.names)
+        add = f"{entry}.add({key})"
+        if self.schema[name].optional:
+            always = (f"if {value} is not None: {add}",)
+            return SlotColumn(f"len({entry})", Type("int"), ("set()",), ("seen",), add_always=always, is_normal=True)
+        return SlotColumn(f"len({entry})", Type("int"), (f"{{{key}}}",), ("seen",), (add,), is_normal=True)
+
+    def collect(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        add = f"{self.entry(at)}.append({self.read(name)})"
+        return SlotColumn(self.entry(at), None, (f"[{self.read(name)}]",), ("values",), (add,))
 
 
 def _is_larger(kind: AttributeType, one: str, other: str) -> str:
     larger = f"{one} > {other}"
-    return f"({larger} or ({one} != {one} and {other} == {other}))" if kind.kind == "float" else larger
-
-
-def _arg_max(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    """An attribute of the first tuple with the largest `by`: entries for the value and for `by`."""
-    assert column.by is not None
-    rank, best = read(column.by), f"slot[{at + 1}]"
-    better = _is_larger(schema[column.by], rank, best)
-    if schema[column.by].optional:
-        better = f"{rank} is not None and ({best} is None or {better})"
-    add = f"if {better}: {best} = {rank}; {entry} = {read(name)}"
-    return SlotColumn((read(name), rank), (add,), entry, _as_attribute(schema[name]), is_normal=True)
-
-
-def _distinct(
-    column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names
-) -> SlotColumn:
-    value = read(name)
-    key = key_of(schema, (name,), [value], names)
-    add = f"{entry}.add({key})"
-    if schema[name].optional:
-        return SlotColumn(("set()",), (), f"len({entry})", Type("int"), (f"if {value} is not None: {add}",))
-    return SlotColumn((f"{{{key}}}",), (add,), f"len({entry})", Type("int"), is_normal=True)
-
-
-def _collect(column: Aggregate, schema: Schema, read: Read, name: str, entry: str, at: int, names: Names) -> SlotColumn:
-    return SlotColumn((f"[{read(name)}]",), (f"{entry}.append({read(name)})",), entry)
+    return f"{larger} or {one} != {one} and {other} == {other}" if kind.kind == "float" else larger
 
 
 _AGGREGATES = {
-    "any_": _first,
-    "first": _first,
-    "last": _last,
-    "sum_": _sum,
-    "mean": _mean,
-    "std": _std,
-    "min_": _extreme,
-    "max_": _extreme,
-    "arg_max": _arg_max,
-    "count_distinct": _distinct,
-    "collect": _collect,
+    "any_": Slots.first,
+    "first": Slots.first,
+    "last": Slots.last,
+    "sum_": Slots.sum,
+    "mean": Slots.mean,
+    "std": Slots.std,
+    "min_": Slots.extreme,
+    "max_": Slots.extreme,
+    "arg_max": Slots.arg_max,
+    "count_distinct": Slots.distinct,
+    "collect": Slots.collect,
 }

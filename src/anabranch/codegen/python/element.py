@@ -15,11 +15,13 @@ from anabranch.codegen.python.counting import Counting
 from anabranch.codegen.python.enclosure import ExitMeaning, Left, enclosed, exit_of
 from anabranch.codegen.python.failures import Failed, as_failed, find
 from anabranch.codegen.python.generator import Generator
+from anabranch.codegen.python.state import State
 from anabranch.codegen.stretches import Mark, Tuples, readers, stretches
 from anabranch.errors import RunError
-from anabranch.graph.model import Edge
+from anabranch.graph.model import Edge, Operator
 from anabranch.operators.base import Meaning
 from anabranch.operators.metrics import OperatorMetrics
+from anabranch.operators.process import Process
 from anabranch.operators.traversal import Frame, Node, Traversal
 
 
@@ -78,6 +80,8 @@ class PythonElement:
             each.clock = self.generator.clock if origins else None
         self._run = self.generator.loop(part.inputs)
         self._counting = Counting(self.generator, figures)
+        self._state = State(self.generator)
+        self._has_marked_instances = any(_works_at_marks(part.operator(each)) for each in part.operators)
         self._begun = 0
 
     @property
@@ -113,6 +117,7 @@ class PythonElement:
     def _mark(self, mark: Mark) -> None:
         self._begun = mark.start + 1
         self.generator.clock[0] = mark.start
+        self.generator.touched_all |= self._has_marked_instances
         stream = self.part.inputs[mark.input]
         self._traversal.enter(stream.operator, stream.port, mark.item)
         self._traversal.settle()
@@ -164,10 +169,19 @@ class PythonElement:
         return chunk
 
     def save(self) -> bytes:
-        raise NotImplementedError
+        return self._state.save()
 
     def save_changes(self) -> bytes:
-        raise NotImplementedError
+        return self._state.save_changes()
 
     def restore(self, whole: bytes, changes: Iterable[bytes] = ()) -> None:
-        raise NotImplementedError
+        self._state.restore(whole, changes)
+
+
+def _works_at_marks(operator: Operator) -> bool:
+    """Whether a punctuation or an end may change every instance of a user's class."""
+    definition = operator.definition
+    if not isinstance(definition, Process):
+        return False
+    factory = definition.factory
+    return not isinstance(factory, type) or any(hasattr(factory, name) for name in ("punctuation", "finish"))

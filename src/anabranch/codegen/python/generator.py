@@ -6,7 +6,7 @@ import itertools
 import linecache
 import weakref
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from anabranch.codegen.part import Stream
@@ -45,6 +45,7 @@ class Generator:
         self.tracks_changes = tracks_changes
         self.names = Names()
         self.counts: list[int] = []
+        self.touched_all = False  # whether any key may have changed since the state was last saved
         self.clock = [0]  # the number of the item that is worked on, where origins are asked for
         self.files: dict[str, list[Line]] = {}  # the lines of each generated file
         self._counters: dict[tuple[str, int], int] = {}
@@ -94,6 +95,18 @@ class Generator:
         node = self.node(operator_id)
         return node.operator.on_error == "stop" and (
             node.operator.kind in VISITS or isinstance(node.meaning, SinkMeaning | SlotWindows)
+        )
+
+    @cached_property
+    def is_simple(self) -> bool:
+        """Whether all work on tuples is in one function: no operator is driven, or reached in two ways, or in a loop."""
+        graph = self.traversal.graph
+        inside = [operator for operator in graph.operators if operator.kind != "entry"]
+        targets = [edge.target for edge in graph.edges]
+        return (
+            not self.traversal.loops
+            and len(targets) == len(set(targets))
+            and all(self.is_hot(operator.id) and operator.kind != "punctuate" for operator in inside)
         )
 
     def counter(self, operator_id: str, port: int) -> int | None:
@@ -209,7 +222,7 @@ class Generator:
         for operator_id, local in unit.appends.items():
             exit_ = self.names.constant(self.node(operator_id).meaning, "exit")
             start.append(f"{local} = {exit_}.left.rows.append")
-        lines = [Line(header), *[Line(f"    {text}") for text in start], *unit.lines.lines]
+        lines = [Line(header), *[Line(f"    {text}") for text in [*start, *unit.prologue]], *unit.lines.lines]
         self.define(unit.name, lines if len(lines) > 1 else [*lines, Line("    pass")])
 
     def define(self, name: str, lines: list[Line]) -> None:

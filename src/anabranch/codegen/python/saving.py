@@ -20,14 +20,14 @@ from anabranch.operators.process import Process
 class Saver:
     """Pickles what operators of a graph keep.
 
-    The classes of the program are written as their numbers: it is there on both sides, and they need not be importable
-    (local classes, `__main__`). So is the NaN that is a key, which is known by its identity.
+    The program is there on both sides, so its classes, which need not be importable (local ones, those of `__main__`),
+    its schemas and definitions are written as numbers. So is the NaN that is a key, which is known by its identity.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._classes = list(dict.fromkeys(_classes(graph)))
-        self._numbers = {cls: number for number, cls in enumerate(self._classes)}
+        self._known = list({id(each): each for each in _known(graph)}.values())
+        self._numbers = {id(each): number for number, each in enumerate(self._known)}
 
     def dump(self, operator_id: str, state: dict[str, Any]) -> bytes:
         try:
@@ -36,7 +36,7 @@ class Saver:
             raise self._refusal(operator_id, state, problem) from problem
 
     def load(self, data: bytes) -> Any:
-        return _Unpickler(io.BytesIO(data), self._classes).load()
+        return _Unpickler(io.BytesIO(data), self._known).load()
 
     def _bytes(self, value: Any) -> bytes:
         file = io.BytesIO()
@@ -73,27 +73,26 @@ def _parts(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, numbers: dict[type, int]) -> None:
+    def __init__(self, file: io.BytesIO, numbers: dict[int, int]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
         self._numbers = numbers
 
     def persistent_id(self, obj: Any) -> Any:
-        if isinstance(obj, type):
-            return self._numbers.get(obj)
-        return "nan" if obj is math.nan else None
+        return "nan" if obj is math.nan else self._numbers.get(id(obj))
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, classes: list[type]) -> None:
+    def __init__(self, file: io.BytesIO, known: list[Any]) -> None:
         super().__init__(file)
-        self._classes = classes
+        self._known = known
 
     def persistent_load(self, number: Any) -> Any:
-        return math.nan if number == "nan" else self._classes[number]
+        return math.nan if number == "nan" else self._known[number]
 
 
-def _classes(graph: Graph) -> Iterator[type]:
+def _known(graph: Graph) -> Iterator[Any]:
     for operator in graph.operators:
+        yield operator.definition
         for port in (*operator.inputs, *operator.outputs):
             yield from _of_schema(port.schema)
         yield from _of_definition(operator)
@@ -113,7 +112,8 @@ def _of_definition(operator: Operator) -> Iterator[type]:
             yield each
 
 
-def _of_schema(schema: Schema) -> Iterator[type]:
+def _of_schema(schema: Schema) -> Iterator[Any]:
+    yield schema
     yield schema.type
     for attribute in schema.attributes:
         kind: AttributeType | None = attribute.type

@@ -5,19 +5,21 @@ Tuples are added by generated code. What is here is the rest of their meaning: w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import inf
 from typing import Any
 
+from anabranch.codegen.python.aggregates import SlotColumn
+from anabranch.codegen.types import EXACT_IN_FLOAT
 from anabranch.graph.model import Operator
-from anabranch.operators.aggregate import Column, WindowAggregate
-from anabranch.operators.aggregates import UserAggregate, WindowEdge
+from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregates import WindowEdge
 from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, Step
 from anabranch.operators.windows import Axis
 
 Slot = list[Any]
-Result = Callable[[Slot, Any, Any], tuple[Any, ...]]  # of a slot, the start and the end of its window
+Result = Callable[[Slot, Any, Any, Any], tuple[Any, ...]]  # of a slot, its key, the start and the end of its window
 
 
 def has_slots(definition: WindowAggregate) -> bool:
@@ -29,34 +31,69 @@ def has_slots(definition: WindowAggregate) -> bool:
 
 
 class SlotWindows(Meaning):
-    """What all kinds share. `result` is generated, and gives the values of an output."""
+    """What all kinds share. `result` is generated, and gives the values of an output; `columns` say what slots hold.
+
+    Where changes are tracked (`is_tracked`), `touched` has the keys of slots that changed since they were last saved, in
+    the order of their first change, and `removed` the keys of slots that are gone.
+    """
 
     result: Result
+    columns: Sequence[SlotColumn]
+    first_entry = 0
 
     def __init__(self, operator: Operator) -> None:
         super().__init__(operator)
         self.make = operator.outputs[0].schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
+        self.is_tracked = False
+        self.touched: dict[Any, None] = {}
+        self.removed: dict[Any, None] = {}
 
     def punctuation(self, port: int) -> Emissions:
         return ()
 
-    def emit(self, slot: Slot, start: Any = None, end: Any = None) -> Iterator[Emission]:
-        yield 0, self.make(self.result(slot, start, end))
+    def emit(self, slot: Slot, key: Any, start: Any = None, end: Any = None) -> Iterator[Emission]:
+        yield 0, self.make(self.result(slot, key, start, end))
+
+    def changes(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def apply(self, changes: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def forget_changes(self) -> None:
+        self.touched.clear()
+        self.removed.clear()
 
 
-class CountSlots(SlotWindows):
-    """Tumbling by count. Keys are in the order of the first tuples of their open windows."""
+class KeySlots(SlotWindows):
+    """One open window per key. Keys are in the order of the first tuples of their open windows."""
+
+    state = ("open",)
 
     def __init__(self, operator: Operator) -> None:
         super().__init__(operator)
         self.open: dict[Any, Slot] = {}
 
+    def changes(self) -> dict[str, Any]:
+        return {"removed": list(self.removed), "slots": {key: self.open[key] for key in self.touched}}
+
+    def apply(self, changes: dict[str, Any]) -> None:
+        for key in changes["removed"]:
+            self.open.pop(key, None)
+        self.open.update(changes["slots"])
+
+
+class CountSlots(KeySlots):
+    """Tumbling by count; the first entry of a slot is how many tuples it has."""
+
+    first_entry = 1
+
     def finish(self) -> Iterator[Step]:
-        for slot in self.open.values():
-            yield partial(self.emit, slot)
+        for key, slot in self.open.items():
+            yield partial(self.emit, slot, key)
 
 
-class PunctuatedSlots(CountSlots):
+class PunctuatedSlots(KeySlots):
     """A punctuation closes the windows of all keys."""
 
     def punctuation(self, port: int) -> Emissions:
@@ -64,10 +101,13 @@ class PunctuatedSlots(CountSlots):
         yield 0, PUNCTUATION
 
     def finish(self) -> Iterator[Step]:
-        slots = list(self.open.values())
+        slots = list(self.open.items())
+        if self.is_tracked:
+            self.removed |= dict.fromkeys(self.open)
+            self.touched.clear()
         self.open.clear()
-        for slot in slots:
-            yield partial(self.emit, slot)
+        for key, slot in slots:
+            yield partial(self.emit, slot, key)
 
 
 class TimeSlots(SlotWindows):
@@ -77,11 +117,15 @@ class TimeSlots(SlotWindows):
     time is a datetime they are for those with the zone `zone`. `current` has its keys.
     """
 
+    state = ("reached", "open")
+
     def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
         super().__init__(operator)
         self.axis = Axis(definition.window, operator.inputs[0].schema)
         # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
         self.asked = [column.edge for _, column in definition.columns if isinstance(column, WindowEdge)]
+        length = definition.window.length
+        self.whole = int(length) if self.axis.kind in ("int", "float") and length.denominator == 1 else None
         self.like: int | None = None  # the entry of slots that says whether datetimes have a zone
         self.reached: int | None = None  # the last boundary
         self.open: dict[int, dict[Any, Slot]] = {}  # end -> key -> slot; keys by first arrival
@@ -95,7 +139,17 @@ class TimeSlots(SlotWindows):
 
     def boundary(self, value: Any) -> int:
         """The last boundary at or before a value of the attribute."""
+        if self.whole is not None and -EXACT_IN_FLOAT < value < EXACT_IN_FLOAT:
+            return int(value // self.whole)  # exact for whole numbers, and much faster than fractions
         return self.axis.boundary(self.axis.time_of(value))
+
+    def point(self, index: int) -> Any:
+        """A boundary as a number of the axis."""
+        if self.whole is not None:
+            exact = index * self.whole
+            if -EXACT_IN_FLOAT < exact < EXACT_IN_FLOAT:
+                return exact if self.axis.kind == "int" else float(exact)
+        return self.axis.point(index)
 
     def due(self, boundary: int) -> list[int]:
         """Windows to close now that time has reached a boundary; in order of their end."""
@@ -103,33 +157,46 @@ class TimeSlots(SlotWindows):
         self.reached = boundary
         return [end for end in sorted(self.open) if end <= boundary]
 
-    def enter(self, boundary: int, value: Any) -> dict[Any, Slot] | None:
-        """The keys of the window behind a boundary; None if it is closed."""
+    def enter(self, boundary: int, value: Any) -> bool:
+        """Make the window behind a boundary the current one; False if it is closed."""
         assert self.reached is not None
         if boundary < self.reached:
-            return None
+            return False
         self.current = self.open.setdefault(boundary + 1, {})
         axis = self.axis
         if axis.kind != "datetime":
-            self.low, self.high = axis.point(boundary), axis.point(boundary + 1)
-            return self.current
+            self.low, self.high = self.point(boundary), self.point(boundary + 1)
+            return True
         try:
             self.low, self.high = axis.end_of(boundary, value), axis.end_of(boundary + 1, value)
             self.zone = value.tzinfo
         except OverflowError:  # beyond the calendar: each tuple is looked at
             self.zone = self
-        return self.current
+        return True
 
     def finish(self) -> Iterator[Step]:
         for end in sorted(self.open):
-            for slot in self.open[end].values():
-                yield partial(self._close, end, slot)
+            for key, slot in self.open[end].items():
+                yield partial(self._close, end, key, slot)
 
-    def _close(self, end: int, slot: Slot) -> Iterator[Emission]:
-        return self.emit(slot, *self.edges(end, slot))
+    def _close(self, end: int, key: Any, slot: Slot) -> Iterator[Emission]:
+        return self.emit(slot, key, *self.edges(end, slot))
+
+    def changes(self) -> dict[str, Any]:
+        slots = [(end, key, self.open[end][key]) for end, key in self.touched if end in self.open]
+        return {"reached": self.reached, "ends": list(self.open), "slots": slots}
+
+    def apply(self, changes: dict[str, Any]) -> None:
+        self.reached = changes["reached"]
+        for end in [end for end in self.open if end not in changes["ends"]]:
+            del self.open[end]
+        for end, key, slot in changes["slots"]:
+            self.open.setdefault(end, {})[key] = slot
 
     def edges(self, end: int, slot: Slot) -> tuple[Any, Any]:
         """The start and the end of a window, where they are asked for; None elsewhere."""
+        if self.axis.kind in ("int", "float"):
+            return self.point(end - 1), self.point(end)
         like = slot[self.like] if self.like is not None else None
         start = self.axis.start_of(end, like) if "start" in self.asked else None
         return start, self.axis.end_of(end, like) if "end" in self.asked else None
@@ -151,45 +218,23 @@ def take_over(windows: SlotWindows, meaning: Any, definition: WindowAggregate) -
         case TimeSlots():
             windows.reached = meaning.reached.get(("stream",))
             for end, keys in meaning.open.items():
-                windows.open[end] = _slots(keys, definition, [], windows.like, windows.axis.position)
+                windows.open[end] = _slots(windows, keys, definition)
         case PunctuatedSlots():
-            windows.open.update(_slots(meaning.open, definition, []))
+            windows.open.update(_slots(windows, meaning.open, definition))
         case CountSlots():
             for key, (contents, count) in meaning.open.items():
-                windows.open.update(_slots({key: contents}, definition, [count]))
+                windows.open[key] = [count, *_slots(windows, {key: contents}, definition)[key]]
 
 
-def _slots(
-    windows: dict[Any, Any], definition: WindowAggregate, start: Slot, like: int | None = None, position: int = 0
-) -> dict[Any, Slot]:
+def _slots(windows: SlotWindows, contents: dict[Any, Any], definition: WindowAggregate) -> dict[Any, Slot]:
     """Each group of each window as a slot; without keys, it is the group that slots go by."""
     found = {}
-    for key, contents in windows.items():
-        for group, accumulators in contents.groups.items():
-            columns = zip(definition.columns, accumulators, strict=True)
-            slot = start + [entry for (_, column), each in columns for entry in _entries(column, each)]
+    for key, window in contents.items():
+        for group, accumulators in window.groups.items():
+            slot = []
+            for column, accumulator in zip(windows.columns, accumulators, strict=True):
+                slot += [getattr(accumulator, name) if name else accumulator for name in column.held]
+            if isinstance(windows, TimeSlots) and windows.like is not None:
+                slot.append(window.sample[windows.axis.position])
             found[key if definition.key_names else group] = slot
-            if like is not None:
-                slot.append(contents.sample[position])
     return found
-
-
-def _entries(column: Column, accumulator: Any) -> tuple[Any, ...]:
-    """What an accumulator holds, in the order in which `aggregates.py` keeps it."""
-    if isinstance(column, UserAggregate):
-        return (accumulator,)
-    if isinstance(column, WindowEdge):
-        return ()
-    names = _HELD.get(column.function, ("value",))
-    return tuple(getattr(accumulator, name) for name in names)
-
-
-_HELD = {
-    "count": ("count",),
-    "sum_": ("total",),
-    "mean": ("total", "count"),
-    "std": ("count", "mean", "squares"),
-    "arg_max": ("value", "best"),
-    "count_distinct": ("seen",),
-    "collect": ("values",),
-}

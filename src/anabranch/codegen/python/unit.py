@@ -33,8 +33,15 @@ class Unit:
         self.has_loop = has_loop
         self.counters: dict[int, str] = {}
         self.appends: dict[str, str] = {}
+        self.registers: dict[str, tuple[str, ...]] = {}  # locals that hold state, by operator
+        self.prologue: list[str] = []
         self._pending: tuple[Edge, ...] = ()
         self._path: list[str] = []
+
+    @property
+    def keeps_locals(self) -> bool:
+        """Whether state may be kept in locals: nothing but this loop works on it while it runs."""
+        return self.has_loop and self.generator.is_simple
 
     def deliver(self, operator_id: str, port: int, item: Item) -> None:
         """What an emission of an operator sets off: work at every consumer, in the order they were connected."""

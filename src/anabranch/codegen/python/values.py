@@ -51,11 +51,15 @@ def _abnormal(kind: AttributeType, value: str, names: Names, known: Type | None)
     raise AssertionError(kind)
 
 
+def is_its_own_key(kind: AttributeType) -> bool:
+    return kind.kind in _KEYS_THEMSELVES
+
+
 def key_of(schema: Schema, keys: tuple[str, ...], values: list[str], names: Names) -> str:
     """An expression for a key, from expressions for the attributes it consists of."""
     parts = []
     for name, value in zip(keys, values, strict=True):
         kind = schema[name]
-        is_itself = kind.kind in _KEYS_THEMSELVES
+        is_itself = is_its_own_key(kind)
         parts.append(value if is_itself else f"{names.constant(value_key(kind), f'{name}_key')}({value})")
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)}{',' if parts else ''})"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from anabranch.codegen.python.aggregates import SlotColumn, slot_column
+from anabranch.codegen.python.aggregates import SlotColumn, Slots
 from anabranch.codegen.python.emitting import Emitter
 from anabranch.codegen.python.items import Item
 from anabranch.codegen.python.lines import Line
@@ -33,31 +34,25 @@ def visit_windows(unit: Unit, edge: Edge, item: Item) -> None:
 
 
 def prepare(generator: Generator, operator: Operator, definition: WindowAggregate) -> None:
-    """Generate the function that gives the result of a slot when no tuple arrives."""
+    """Say what slots hold, and generate the function that gives the result of one when no tuple arrives."""
     meaning = cast(SlotWindows, generator.node(operator.id).meaning)
-    columns = _columns(generator, operator, Item(operator.inputs[0].schema, "item"), read=lambda name: "None")
+    slots = Slots(
+        schema=operator.inputs[0].schema,
+        names=generator.names,
+        key_names=definition.key_names or definition.group_by,
+        read=lambda name: "None",
+        item=lambda: "None",
+        entry=lambda at: f"slot[{at}]",
+        key="key",
+    )
+    meaning.columns = slots.columns([column for _, column in definition.columns], meaning.first_entry)
+    meaning.is_tracked = generator.tracks_changes
     name = generator.names.new(f"result_of_{operator.id}")
-    results = "".join(f"{column.result}, " for column in columns)
-    lines = [Line(f"def {name}(slot, window_start, window_end):"), Line(f"    return ({results})")]
-    generator.define(name, lines)
+    results = "".join(f"{column.result}, " for column in meaning.columns)
+    generator.define(name, [Line(f"def {name}(slot, key, window_start, window_end):"), Line(f"    return ({results})")])
     meaning.result = generator.names.objects[name]
     if isinstance(meaning, TimeSlots) and meaning.asked and meaning.axis.kind == "datetime":
-        meaning.like = _first_entry(meaning) + sum(len(column.first) for column in columns)
-
-
-def _first_entry(meaning: SlotWindows) -> int:
-    """Entry 0 of a slot of a window by count is how many tuples it has."""
-    return 0 if isinstance(meaning, TimeSlots | PunctuatedSlots) else 1
-
-
-def _columns(generator: Generator, operator: Operator, item: Item, read, whole=lambda: "item") -> list[SlotColumn]:
-    definition = cast(WindowAggregate, operator.definition)
-    at = _first_entry(cast(SlotWindows, generator.node(operator.id).meaning))
-    columns = []
-    for _, column in definition.columns:
-        columns.append(slot_column(column, item.schema, read, whole, at, generator.names))
-        at += len(columns[-1].first)
-    return columns
+        meaning.like = sum(len(column.first) for column in meaning.columns)
 
 
 class _WindowVisit:
@@ -69,69 +64,88 @@ class _WindowVisit:
         self.definition = cast(WindowAggregate, node.operator.definition)
         self.meaning = cast(SlotWindows, node.meaning)
         self.windows = self.names.constant(node.meaning, node.operator.id)
-        self.slot = "slot"
-
-    def read(self, name: str) -> str:
-        return self.item.attribute(self.item.schema.names.index(name), self.lines, self.names)
-
-    def key(self) -> str:
-        names = self.definition.key_names or self.definition.group_by
-        key = key_of(self.item.schema, names, [self.read(name) for name in names], self.names)
-        if key.isidentifier() or key == "()":
-            return key
-        local = self.names.new("key")
-        self.lines.add(f"{local} = {key}")
-        return local
+        self.key_names = self.definition.key_names or self.definition.group_by
 
     # Kinds of windows ---------------------------------------------------------------------------------------------
 
     def punctuated(self) -> None:
-        self._add(f"{self.windows}.open", self.key())
+        key = self._key()
+        self._add(f"{self.windows}.open", key)
+        self._touch(key)
 
     def by_count(self) -> None:
-        key, windows = self.key(), f"{self.windows}.open"
+        key, windows = self._key(), f"{self.windows}.open"
         self._add(windows, key)
+        self._touch(key)
         with self.lines.block(f"if slot[0] == {int(self.definition.window.length)}:"):
             self.lines.add(f"del {windows}[{key}]")
-            self._emit()
+            if self.meaning.is_tracked:
+                self.lines.add(f"del {self.windows}.touched[{key}]")
+                self.lines.add(f"{self.windows}.removed[{key}] = None")
+            self._emit(key)
 
     def by_time(self) -> None:
         meaning = cast(TimeSlots, self.meaning)
         lines, windows = self.lines, self.windows
-        value = self.read(meaning.axis.attribute)
-        time, inside = value, ""
+        value = self._read(meaning.axis.attribute)
+        time, is_inside = value, ""
+        has_locals = self.unit.keeps_locals
+        low, high, zone, current = self._registers(has_locals)
         if meaning.axis.kind == "datetime":
-            inside = f"{value}.tzinfo is {windows}.zone and "
+            is_inside = f"{value}.tzinfo is {zone} and "
         elif meaning.axis.kind == "date":
             time = self.names.new("time")
             lines.add(f"{time} = {self.names.constant(microseconds, 'microseconds')}({value})")
-        current, boundary, end = self.names.new("current"), self.names.new("boundary"), self.names.new("end")
-        outer, self.item = self.item, self.item.fork()
-        with lines.block(f"if {inside}{windows}.low <= {time} < {windows}.high:"):
-            lines.add(f"{current} = {windows}.current")
+        boundary, end = self.names.new("boundary"), self.names.new("end")
+        outer = self.item
+        with lines.block(f"if {is_inside}{low} <= {time} < {high}:"):
+            self.item = outer.fork()
+            self._add_to(current)
         with lines.block("else:"):
+            self.item = outer.fork()
             lines.add(f"{boundary} = {windows}.boundary({value})")
             with lines.block(f"if {windows}.reached is None or {boundary} > {windows}.reached:"):
-                with lines.block(f"for {end} in {windows}.due({boundary}):"):
+                with lines.block(f"for {end} in {windows}.due({boundary}):"):  # as it will look
                     self._close_all(end)
-            lines.add(f"{current} = {windows}.enter({boundary}, {value})")
-            with lines.block(f"if {current} is None:"):
+            with lines.block(f"if {windows}.enter({boundary}, {value}):"):
+                self.item = outer.fork()
+                self._add_to(f"{windows}.current")
+            with lines.block("else:"):
+                self.item = outer.fork()
                 self._late()
+            if has_locals:
+                lines.add(self._load_registers(low, high, zone, current))
         self.item = outer
-        with lines.block(f"if {current} is not None:"):
-            self.item = self.item.fork()
-            self._add(current, self.key())
+
+    def _registers(self, has_locals: bool) -> tuple[str, str, str, str]:
+        """Where the window that time has reached is found: in locals, where nothing else can move it."""
+        names = ("low", "high", "zone", "current")
+        if not has_locals:
+            return tuple(f"{self.windows}.{name}" for name in names)  # type: ignore[return-value]  # four
+        known = self.unit.registers.get(self.operator.id)
+        if known is None:
+            known = self.unit.registers[self.operator.id] = tuple(self.names.new(name) for name in names)
+            self.unit.prologue.append(self._load_registers(*known))
+        return known  # type: ignore[return-value]  # four
+
+    def _load_registers(self, *registers: str) -> str:
+        names = ("low", "high", "zone", "current")
+        return f"{', '.join(registers)} = {', '.join(f'{self.windows}.{name}' for name in names)}"
 
     def _close_all(self, end: str) -> None:
         """Close the windows with this end; each is gone before what it gives is processed."""
         closing, key = self.names.new("closing"), self.names.new("key")
         lines = self.lines
+        meaning = cast(TimeSlots, self.meaning)
+        edges = f"window_start, window_end = {self.windows}.edges({end}, slot)"
         lines.add(f"{closing} = {self.windows}.open[{end}]")
+        if meaning.asked and meaning.like is None:
+            lines.add(edges.replace("slot", "None"))
         with lines.block(f"for {key} in list({closing}):"):
             lines.add(f"slot = {closing}.pop({key})")
-            if cast(TimeSlots, self.meaning).asked:
-                lines.add(f"window_start, window_end = {self.windows}.edges({end}, slot)")
-            self._emit()
+            if meaning.like is not None:
+                lines.add(edges)
+            self._emit(key)
         lines.add(f"del {self.windows}.open[{end}]")
 
     def _late(self) -> None:
@@ -142,18 +156,38 @@ class _WindowVisit:
 
     # Slots --------------------------------------------------------------------------------------------------------
 
+    def _read(self, name: str) -> str:
+        return self.item.attribute(self.item.schema.names.index(name), self.lines, self.names)
+
+    def _key(self) -> str:
+        key = key_of(self.item.schema, self.key_names, [self._read(name) for name in self.key_names], self.names)
+        if key.isidentifier() or key == "()":
+            return key
+        local = self.names.new("key")
+        self.lines.add(f"{local} = {key}")
+        return local
+
+    def _touch(self, key: str) -> None:
+        if self.meaning.is_tracked:
+            self.lines.add(f"{self.windows}.touched[{key}] = None")
+
+    def _add_to(self, current: str) -> None:
+        """Add the tuple to the window that time has reached."""
+        key = self._key()
+        self._add(current, key)
+        self._touch(f"{self.windows}.reached + 1, {key}")
+
     def _add(self, windows: str, key: str) -> None:
         """Add the tuple to the slot of its key."""
         lines = self.lines
-        whole = partial(self.item.tuple, lines, self.names)
-        columns = _columns(self.unit.generator, self.operator, self.item, self.read, whole)
+        columns = self._columns(self._read, partial(self.item.tuple, lines, self.names), key)
         first = [entry for column in columns for entry in column.first]
         add = [statement for column in columns for statement in column.add]
-        if _first_entry(self.meaning):
+        if self.meaning.first_entry:
             first, add = ["1", *first], ["slot[0] += 1", *add]
         like = getattr(self.meaning, "like", None)
         if like is not None:
-            time = self.read(cast(TimeSlots, self.meaning).axis.attribute)
+            time = self._read(cast(TimeSlots, self.meaning).axis.attribute)
             first.append(time)
             add.append(f"slot[{like}] = {time}")
         lines.add(f"slot = {windows}.get({key})")
@@ -166,13 +200,16 @@ class _WindowVisit:
         for column in columns:
             for statement in column.add_always:
                 lines.add(statement)
-        if self.unit.generator.tracks_changes:
-            ...
 
-    def _emit(self) -> None:
+    def _columns(self, read: Callable[[str], str], item: Callable[[], str], key: str) -> list[SlotColumn]:
+        slots = Slots(
+            self.item.schema, self.names, self.key_names, read=read, item=item, entry=lambda at: f"slot[{at}]", key=key
+        )
+        return slots.columns([column for _, column in self.definition.columns], self.meaning.first_entry)
+
+    def _emit(self, key: str) -> None:
         """What the local `slot` holds goes on as a tuple."""
-        columns = _columns(self.unit.generator, self.operator, self.item, lambda name: "None", lambda: "None")
-        self._emitter().values(columns)
+        self._emitter().values(self._columns(lambda name: "None", lambda: "None", key))
 
     def _emitter(self) -> Emitter:
         return Emitter(self.operator, self.lines, self.names, partial(self.unit.deliver, self.operator.id))
