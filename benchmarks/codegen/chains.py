@@ -114,6 +114,7 @@ def _through(elements: list[ProcessingElement], batches: list[Batch], form: Form
             (chunk,) = each.process(batch)
             batch = Batch((chunk,))
         outputs.append(_contents(chunk, form))
+    assert all(each.form == form for each in elements), "an element left its form"
     return outputs
 
 

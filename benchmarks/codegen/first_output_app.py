@@ -37,10 +37,6 @@ class Speed:
         self.last = call
 
 
-def show(travel: Travel) -> None:
-    print(travel, flush=True)
-
-
 @ab.app
 def first_output(calls: str = "calls.csv") -> None:
     """Print who travels.
@@ -52,5 +48,5 @@ def first_output(calls: str = "calls.csv") -> None:
         .filter(lambda call: call.area == "425")
         .process(Speed, key="phone")
         .filter(lambda travel: travel.speed > 0.0)
-        .for_each(show)
+        .collect("travels")
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow as pa
 from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.elements import NATIVE, Missing, element
 from benchmarks.codegen.inputs import Data, column_batches
+from benchmarks.codegen.own_process import ask
 from benchmarks.codegen.pipelines import PIPELINES
 
 TIMES = 10
@@ -25,10 +25,7 @@ MEGABYTE = 1 << 20
 
 def growth(tuples: int) -> dict[str, float]:
     """By pipeline: by how many MB the peak of the native form grows from `tuples` to ten times as many."""
-    command = [sys.executable, "-m", "benchmarks.codegen.memory", str(tuples)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, float] = ask("benchmarks.codegen.memory", str(tuples))
     return found
 
 
@@ -43,6 +40,7 @@ def _growths(tuples: int) -> dict[str, float]:
             except Missing:
                 continue
             peaks = [_peak(built, batches) for batches in _passes(data)]
+            assert built.form == NATIVE, f"{pipeline.name} left native code"
             found[pipeline.name] = round((max(peaks) - peaks[0]) / MEGABYTE, 1)
     return found
 

@@ -8,20 +8,22 @@ from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.draft import freeze_sinks
 from anabranch.api.where import caller
+from anabranch.codegen.build import FORMS, Form
 from anabranch.engines import fused, sequential
 from anabranch.engines.base import Metrics, Result
 from anabranch.errors import UsageError, shown
 from anabranch.graph.model import Program
 
+__all__ = ["ENGINES", "FORMS", "as_program", "run"]
+
 ENGINES = ("sequential", "fused")
-FORMS = ("auto", "python", "native")
 
 
 def run(
     program: Program | App[...] | Sink,
     *more: Sink,
     engine: str = "sequential",
-    form: str = "auto",
+    form: Form = "auto",
     metrics: Metrics | None = None,
 ) -> Result:
     """Run a program to its end.

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.codegen.build import decide
 from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.native.assemble import Assembled, assemble
 from anabranch.codegen.native.compiled import Compiled, compiled
 from anabranch.codegen.native.element import NativeElement
+from anabranch.codegen.native.values import NotNative
 from anabranch.codegen.part import Part, Stream, part_of
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.drawing import draw
@@ -59,34 +60,38 @@ def described(error: RunError | None) -> Any:
 class Comparison:
     """A program as one native processing element, beside the oracle.
 
-    Operators that make punctuations stay outside: the element is given what they would send.
+    Operators that make punctuations stay outside: the element is given what they would send. Kernels are compiled once
+    for programs that are alike but for their input.
     """
 
-    def __init__(self, *sinks: Any) -> None:
+    def __init__(self, *sinks: Any, like: Comparison | None = None) -> None:
         self.graph: Graph = as_program(*sinks).graph
         operators = [each for each in self.graph.operators if not each.is_source and not each.is_sink]
         self.part: Part = part_of(
             self.graph, tuple(each.id for each in operators if not isinstance(each.definition, Punctuate))
         )
-        self.stages = decide(self.part, "native").stages
-        self._compiled: Compiled | None = None
+        self.assembled: Assembled | None = None
+        self.refused: NotNative | None = None
+        try:
+            self.assembled = assemble(self.part)
+        except NotNative as problem:
+            self.refused = problem
+        self._compiled: Compiled | None = like and like._compiled
 
     @property
     def is_native(self) -> bool:
-        return len(self.stages) == 1 and self.stages[0].form == "native"
+        return self.assembled is not None
 
     @property
     def source(self) -> str:
-        assembled = self.stages[0].assembled
-        assert assembled is not None
-        return assembled.source
+        assert self.assembled is not None
+        return self.assembled.source
 
-    def element(self) -> NativeElement:
-        (stage,) = self.stages
-        assert stage.assembled is not None, str(stage)
+    def element(self, kind: type[NativeElement] = NativeElement) -> NativeElement:
+        assert self.assembled is not None, self.refused
         if self._compiled is None:
-            self._compiled = compiled(self.part, stage.assembled)
-        return NativeElement(self.part, stage.assembled, self._compiled, origins=False, tracks_changes=False)
+            self._compiled = compiled(self.part, self.assembled)
+        return kind(self.part, self.assembled, self._compiled, origins=False, tracks_changes=False)
 
     # The oracle -------------------------------------------------------------------------------------------------
 

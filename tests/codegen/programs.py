@@ -26,7 +26,7 @@ AGGREGATES = (
     ("int", "ab.count()"), ("int", 'ab.sum_("i")'), ("float", 'ab.sum_("f")'), ("int", 'ab.sum_("o")'),
     ("int", 'ab.sum_("b")'), ("float", 'ab.mean("f")'), ("float", 'ab.mean("i")'), ("float | None", 'ab.mean("p")'),
     ("float", 'ab.std("f")'), ("float", 'ab.std("k", ddof=0)'), ("float | None", 'ab.std("o")'), ("float", 'ab.min_("f")'),
-    ("float", 'ab.max_("f")'), ("int", 'ab.max_("n")'), ("int | None", 'ab.min_("o")'), ("float | None", 'ab.max_("p")'),
+    ("float", 'ab.max_("f")'), ("int", 'ab.max_("i")'), ("int | None", 'ab.min_("o")'), ("float | None", 'ab.max_("p")'),
     ("bool", 'ab.min_("b")'), ("str", 'ab.first("s")'), ("str | None", 'ab.last("u")'), ("float", 'ab.any_("f")'),
     ("int | None", 'ab.first("o")'), ("bool | None", 'ab.last("q")'), ("str", 'ab.arg_max("s", by="f")'),
     ("float | None", 'ab.arg_max("p", by="o")'), ("int", 'ab.arg_max("i", by="b")'),
@@ -71,7 +71,7 @@ class ProgramWriter:
     def _grow(self, start: str, *, is_punctuated: bool) -> None:
         """Operators one after the other, now and then a branch beside them."""
         stream, may_keep = start, True
-        for _ in range(self.random.randrange(1, 5)):
+        for _ in range(self.random.randrange(1, 4)):
             if self.chance(0.25):
                 self._end(self._stateless(stream) if self.chance(0.5) else stream, is_punctuated=is_punctuated)
             step = self.random.random()
@@ -212,8 +212,8 @@ class ProgramWriter:
             clock = ', clock="key"' if key and self.chance(0.4) else ""
             window = f'ab.tumbling({self.pick("seconds=1", "delta=0.1", "milliseconds=2500")}, on="ts"{clock})'
             if self.chance(0.3):
-                window = f'ab.tumbling({self.pick("delta=5", "delta=1", "seconds=3")}, on="n"{clock})'
-            aggregates += [(kind.replace("float", "int") if '"n"' in window else kind, edge)
+                window = f'ab.tumbling({self.pick("delta=50", "delta=1", "seconds=3")}, on="i"{clock})'
+            aggregates += [(kind.replace("float", "int") if '"i"' in window else kind, edge)
                            for kind, edge in EDGES if self.chance(0.5)]  # fmt: skip
             if not key and self.chance(0.5):
                 group = f", group_by={self.pick(*KEYS)}"
@@ -273,7 +273,7 @@ def items(make: Any, seed: int, count: int = 200) -> list[Any]:
     def value(tame: Any, extremes: tuple[Any, ...]) -> Any:
         return choices.choice(extremes) if choices.random() < strange else tame
 
-    for number in range(count):
+    for _ in range(count):
         time += choices.choice((0.0, 0.1, 0.1, 0.3, 1.0, -0.2))
         found.append(
             make(
@@ -287,7 +287,6 @@ def items(make: Any, seed: int, count: int = 200) -> list[Any]:
                 q=choices.choice((None, True, False)),
                 u=choices.choice((None, *TEXTS[:5])),
                 ts=value(round(time, 1), FLOATS) if choices.random() < 0.1 else round(time, 1),
-                n=value(number // 3 + choices.choice((0, 0, 0, -4)), INTS) if choices.random() < 0.1 else number // 3,
             )
         )
     return found

@@ -26,7 +26,6 @@ class Item(NamedTuple):
     q: bool | None
     u: str | None
     ts: float
-    n: int
 
 class Pair(NamedTuple):
     x: int
@@ -65,7 +64,7 @@ def sloped(x, y, unit=2.0) -> float:
 '''
 ATTRIBUTES = {
     "i": "int", "k": "int", "f": "float", "b": "bool", "s": "str", "o": "int?", "p": "float?", "q": "bool?",
-    "u": "str?", "ts": "float", "n": "int",
+    "u": "str?", "ts": "float",
 }  # fmt: skip
 LITERALS = {
     "int": ("0", "1", "2", "7", "-3", "LIMIT", "10"),
@@ -224,7 +223,7 @@ class CodeWriter:
         """An expression that makes a tuple; attributes of the same name pass through from `source`, often."""
         values = {
             attribute: f"{source}.{attribute}"
-            if source is not None and self.chance(0.6)
+            if source is not None and self.chance(0.75)
             else self.expression(kind, scope, self.random.choice((0, 1, 1, 2)))
             for attribute, kind in attributes.items()
         }

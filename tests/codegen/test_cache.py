@@ -198,6 +198,7 @@ def test_the_source_that_is_run_is_the_one_that_was_generated(folder: Path) -> N
     (entry / "manifest.json").write_text(json.dumps({"name": entry.name, "files": cache._hashes(entry)}))
     rebuilt = load()
     assert (rebuilt(21), was_kept(rebuilt)) == (42, False)
+    assert (entry / f"{entry.name}.py").read_text() == SOURCE
 
 
 def test_a_file_too_many_is_reason_enough_to_build_again(folder: Path) -> None:

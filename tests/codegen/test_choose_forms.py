@@ -14,6 +14,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.errors import UsageError
+from anabranch.run import FORMS
 
 
 class Reading(NamedTuple):
@@ -116,7 +117,7 @@ def test_the_form_is_chosen_in_the_last_stage() -> None:
 def test_an_unknown_form_is_refused_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="there is no form 'fast' of generated code") as raised:
         ab.explain(NATIVE, form="fast")
-    assert raised.value.hint == "use one of: auto, python, native"
+    assert raised.value.hint == f"use one of: {', '.join(FORMS)}"
 
 
 def test_explaining_needs_no_compiler() -> None:

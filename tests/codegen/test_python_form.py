@@ -117,7 +117,7 @@ def test_what_cannot_be_saved_is_named() -> None:
 
     element = element_of(ab.from_items(Item, []).process(Keeper, key="n").named("keeper").collect("out"))
     element.process(batch_of([item(1)]))
-    with pytest.raises(RunError, match="'keeper' cannot be saved: `reader` of Keeper: .*generator"):
+    with pytest.raises(RunError, match=r"'keeper' cannot be saved: `reader` of Keeper: .*generator"):
         element.save()
 
 
@@ -177,10 +177,12 @@ def test_functions_are_written_into_the_loop() -> None:
 
 def test_a_tuple_that_nobody_needs_is_not_made() -> None:
     source = source_of(
-        lambda items: items.map(lambda item: Item(item.n + 1, item.x, item.s, None, item.ts), out=Item)
-        .filter(lambda item: item.n > 3)
-        .window(ab.tumbling(count=5))
-        .aggregate(Counted, n=ab.count())
+        lambda items: (
+            items.map(lambda item: Item(item.n + 1, item.x, item.s, None, item.ts), out=Item)
+            .filter(lambda item: item.n > 3)
+            .window(ab.tumbling(count=5))
+            .aggregate(Counted, n=ab.count())
+        )
     )
     assert "Item" not in source.partition("# filter")[2].partition("Counted")[0]
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from anabranch.codegen.costs import native_pays
 from anabranch.codegen.functions import Refusal
-from anabranch.codegen.native.assemble import Assembled, assemble
+from anabranch.codegen.native.assemble import Assembled, assemble, check
 from anabranch.codegen.native.values import NotNative
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import ProcessingElement
@@ -16,6 +16,7 @@ from anabranch.codegen.stages import Staged, cut_after, cut_before
 from anabranch.errors import UsageError
 
 Form = Literal["python", "native", "auto"]
+MOST_OPERATORS = 100  # in a native function: compiling more would take longer than it saves
 FORMS: tuple[Form, ...] = ("auto", "native", "python")
 
 
@@ -51,11 +52,16 @@ class Decision:
         return "; ".join(f"{', '.join(stage.part.operators)}: {stage}" for stage in self.stages)
 
 
-def decide(part: Part, form: Form = "auto", *, origins: bool = False, tracks_changes: bool = False) -> Decision:
-    """Native where it can be and pays, unless another form is asked for."""
+def decide(part: Part, form: Form = "auto") -> Decision:
+    """The forms of a part, without its native code."""
+    return _decide(part, form, None)
+
+
+def _decide(part: Part, form: Form, options: dict[str, bool] | None) -> Decision:
+    """Native where it can be and pays, unless another form is asked for; `options` are those of native code."""
     if form == "python":
         return Decision((Stage(part, "python"),))
-    options = {"origins": origins, "tracks_changes": tracks_changes}
+    origins = options is not None and options["origins"]
     # Where a tuple comes from is not known beyond a cut, so what needs origins stays in one piece.
     stages = _stages(part, options) if not origins else [_stage(part, options)]
     if form == "auto" and not any(stage.form == "native" and native_pays(stage.part) for stage in stages):
@@ -65,22 +71,29 @@ def decide(part: Part, form: Form = "auto", *, origins: bool = False, tracks_cha
     return Decision(tuple(stages))
 
 
-def _stage(part: Part, options: dict[str, bool]) -> Stage:
+def _stage(part: Part, options: dict[str, bool] | None) -> Stage:
     try:
+        if options is None:
+            check(part)
+            return Stage(part, "native")
         return Stage(part, "native", assemble(part, **options))
     except NotNative as problem:
         return Stage(part, "python", None, problem.operator, problem.refusal)
 
 
-def _stages(part: Part, options: dict[str, bool]) -> list[Stage]:
+def _stages(part: Part, options: dict[str, bool] | None) -> list[Stage]:
     """The part in one piece if it can be native, else cut around the operator that keeps it from that."""
+    if len(part.operators) > MOST_OPERATORS:
+        first = part.operators[0]
+        why = Refusal("is part of a graph too large to be compiled at once", part.operator(first).location)
+        return [Stage(part, "python", None, first, why)]
     whole = _stage(part, options)
     if whole.form == "native" or whole.operator is None or len(part.operators) == 1:
         return [whole]
     before = cut_before(part, whole.operator)
     if before is not None:
-        first, second = _stages(before[0], {**options, "origins": True}), _stages(before[1], options)
-        return _joined([*first, *second], options)
+        origins = None if options is None else {**options, "origins": True}
+        return _joined([*_stages(before[0], origins), *_stages(before[1], options)])
     after = cut_after(part, whole.operator)
     if after is not None:
         second = _stages(after[1], options)
@@ -89,7 +102,7 @@ def _stages(part: Part, options: dict[str, bool]) -> list[Stage]:
     return [whole]
 
 
-def _joined(stages: list[Stage], options: dict[str, bool]) -> list[Stage]:
+def _joined(stages: list[Stage]) -> list[Stage]:
     """Stretches in the Python form that follow one another are one."""
     found: list[Stage] = []
     for stage in stages:
@@ -108,7 +121,7 @@ def build_pe(
     """The processing element of a part; `native` asked for where it cannot be is an error that says why."""
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}'", hint=f"use one of {', '.join(FORMS)}")
-    decision = decide(part, form, origins=origins, tracks_changes=tracks_changes)
+    decision = _decide(part, form, {"origins": origins, "tracks_changes": tracks_changes})
     refused = next((stage for stage in decision.stages if stage.why is not None), None)
     if form == "native" and refused is not None and refused.why is not None:
         raise UsageError(

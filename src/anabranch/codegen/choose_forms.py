@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import cast
 
 from anabranch.codegen.build import Decision, Form, Stage, decide
+from anabranch.codegen.native.assemble import assemble
 from anabranch.codegen.part import part_of
 from anabranch.codegen.python import python_form
 from anabranch.graph.plan import PE, Plan, Stretch
@@ -52,7 +53,7 @@ def generated_sources(plan: Plan) -> Iterator[tuple[PE, Stretch, str]]:
         decision = _decision(plan, pe)
         for stage in decision.stages if decision is not None else ():
             stretch = _stretch(plan, stage)
-            if stage.assembled is not None:
-                yield pe, stretch, stage.assembled.source
+            if stage.form == "native":
+                yield pe, stretch, assemble(stage.part).source
             elif stretch.form is not None:
                 yield pe, stretch, python_form(stage.part).source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.schema import Schema
@@ -38,11 +39,16 @@ class Part:
 
     def consumers(self, stream: Stream) -> tuple[Edge, ...]:
         """The edges from a stream to operators in here, in the order they were connected."""
-        return tuple(
-            edge
-            for edge in self.graph.edges
-            if edge.source == stream.operator and edge.source_port == stream.port and edge.target in self.operators
-        )
+        return tuple(self._edges_in_here.get((stream.operator, stream.port), ()))
+
+    @cached_property
+    def _edges_in_here(self) -> dict[tuple[str, int], list[Edge]]:
+        inside = dict.fromkeys(self.operators)
+        found: dict[tuple[str, int], list[Edge]] = {}
+        for edge in self.graph.edges:
+            if edge.target in inside:
+                found.setdefault((edge.source, edge.source_port), []).append(edge)
+        return found
 
 
 def part_of(graph: Graph, operators: tuple[str, ...]) -> Part:

@@ -8,7 +8,8 @@ from typing import Any, cast
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
-from anabranch.codegen.python import python_form
+from anabranch.codegen.build import Form, build_pe
+from anabranch.codegen.python import PythonElement, python_form
 from anabranch.engines.base import Metrics, Result, carrying_result, collected
 from anabranch.engines.batching import Gathered, draw_soon
 from anabranch.engines.drawing import Drawn, Failed, check_sources
@@ -26,23 +27,25 @@ _FIRST_SIZE = 64
 _SHORT, _LONG = 0.01, 0.05  # seconds: how long a batch should take, so that what was read is soon to be seen
 
 
-def run(graph: Graph, metrics: Metrics | None = None, form: str = "python", chunk_size: int = CHUNK_SIZE) -> Result:
+def run(graph: Graph, metrics: Metrics | None = None, form: Form = "auto", chunk_size: int = CHUNK_SIZE) -> Result:
     """Run a program in this process; an error or interrupt that stops it carries the result so far."""
-    execution = _Execution(graph, metrics or Metrics(), chunk_size)
+    execution = _Execution(graph, metrics or Metrics(), form, chunk_size)
     with carrying_result(execution.result):
         execution.run()
     return execution.result()
 
 
 class _Execution:
-    def __init__(self, graph: Graph, metrics: Metrics, chunk_size: int) -> None:
+    def __init__(self, graph: Graph, metrics: Metrics, form: Form, chunk_size: int) -> None:
         self.graph = graph
         self.metrics = metrics
         metrics.start(graph)
         self.outside = [_Sink(operator) for operator in graph.sinks if not _belongs_inside(graph, operator)]
         self.part = _part(graph, [sink.operator for sink in self.outside])
         self.inputs = {stream: number for number, stream in enumerate(self.part.inputs)}
-        self.element = python_form(self.part)
+        # A sink inside is called by the Python form, at its place in the order.
+        has_sinks = any(self.part.operator(name).is_sink for name in self.part.operators)
+        self.element = python_form(self.part) if has_sinks else build_pe(self.part, form)
         metrics.operators.update(self.element.metrics)
         self.chunk_size = chunk_size
         self.size = min(chunk_size, _FIRST_SIZE)
@@ -63,7 +66,10 @@ class _Execution:
 
     def _sinks(self) -> list[SinkMeaning]:
         outside = {sink.operator.id: sink.meaning for sink in self.outside}
-        return [outside.get(sink.id) or cast(SinkMeaning, self.element.meaning(sink.id)) for sink in self.graph.sinks]
+        return [
+            outside.get(sink.id) or cast(SinkMeaning, cast(PythonElement, self.element).meaning(sink.id))
+            for sink in self.graph.sinks
+        ]
 
     def _draw_all(self, shield: Shield) -> None:
         try:

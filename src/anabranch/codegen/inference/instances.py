@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from anabranch.analysis import analyze_operator
+from anabranch.analysis import shared_effects
 from anabranch.analysis.entry import location_of
 from anabranch.analysis.home import home_of
 from anabranch.analysis.lookup import static
@@ -125,7 +125,7 @@ def _why_not_made(factory: Callable[[], Any], methods: Mapping[str, tuple[Type, 
             inputs[name] = schema_of(named) if named is not None else None
         except BuildError as problem:
             return Refusal(f"takes tuples that are not understood: {problem}", location_of(factory))
-    findings = analyze_operator(factory, inputs=inputs, output=None)
+    findings = shared_effects(factory, inputs)
     if findings.declared is not None and findings.declared.state is not None:
         return Refusal("is declared to keep to itself, which is not known", location_of(factory))
     if findings.shared:

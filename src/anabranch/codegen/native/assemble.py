@@ -33,25 +33,46 @@ class Assembled:
     closing: tuple[str, ...]  # operators with a kernel that emits what they hold
 
 
+def check(part: Part) -> None:
+    """Raises `NotNative` where a part has no native form: the first of the passes decides."""
+    _pass(part, Knowledge(), origins=False, tracks_changes=False)
+
+
 def assemble(part: Part, *, origins: bool = False, tracks_changes: bool = False) -> Assembled:
     """The native form of a part; `NotNative` says why there is none."""
     known = Knowledge()
     for _ in range(_MOST_PASSES):
-        kernel = Kernel(part, known, origins=origins, tracks_changes=tracks_changes)
-        visits = Visits(kernel)
-        try:
-            branches = [_tuple_branch(kernel, visits, number) for number in range(len(part.inputs))]
-            closings = [_closing(kernel, visits, operator) for operator in _closing_operators(visits)]
-        except NotNative as problem:
-            problem.operator = problem.operator or (visits.current.id if visits.current else None)
-            if problem.refusal.location is None and visits.current is not None:
-                raise NotNative(problem.refusal.reason, visits.current.location, problem.operator) from None
-            raise
-        learnt = _learn(kernel, [line for branch in (*branches, *closings) for line in branch.body])
-        if learnt == known:
-            return _module(kernel, visits, branches, closings)
-        known = learnt
+        found = _pass(part, known, origins=origins, tracks_changes=tracks_changes)
+        if found.learnt == known:
+            return _module(found)
+        known = found.learnt
     raise AssertionError("the passes over a part do not come to an end")
+
+
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """A part written once, and what that has taught."""
+
+    kernel: Kernel
+    visits: Visits
+    branches: list[Branch]
+    closings: list[Branch]
+    learnt: Knowledge
+
+
+def _pass(part: Part, known: Knowledge, *, origins: bool, tracks_changes: bool) -> _Pass:
+    kernel = Kernel(part, known, origins=origins, tracks_changes=tracks_changes)
+    visits = Visits(kernel)
+    try:
+        branches = [_tuple_branch(kernel, visits, number) for number in range(len(part.inputs))]
+        closings = [_closing(kernel, visits, operator) for operator in _closing_operators(visits)]
+        learnt = _learn(kernel, [line for branch in (*branches, *closings) for line in branch.body])
+    except NotNative as problem:
+        current = visits.current
+        location = problem.refusal.location or (current.location if current else None)
+        operator = problem.operator or (current.id if current else None)
+        raise NotNative(problem.refusal.reason, location, operator) from None
+    return _Pass(kernel, visits, branches, closings, learnt)
 
 
 @dataclass
@@ -118,11 +139,10 @@ def _learn(kernel: Kernel, lines: list[str]) -> Knowledge:
             continue
         assigned = re.match(r"^\w+(?:, \w+)* = (.*)$", code)
         read.update(dict.fromkeys(re.findall(r"[A-Za-z_]\w*", assigned[1] if assigned else code)))
-    for name in kernel.state_names:
+    for name, operator in kernel.state_names.items():
         if name.startswith("unstorable_") and name in read:
-            raise NotNative(
-                f"reads what it keeps in `{name.removeprefix('unstorable_')}`, of a type that is not native"
-            )
+            what = f"reads what it keeps in `{name.removeprefix('unstorable_')}`, of a type that is not native"
+            raise NotNative(what, kernel.part.operator(operator).location, operator)
     dropped = kernel.known.dropped | {name for name in kernel.state_names if name not in read}
     modes = {}
     for place, columns in kernel.seen_modes.items():
@@ -135,7 +155,8 @@ def _learn(kernel: Kernel, lines: list[str]) -> Knowledge:
 # Source ------------------------------------------------------------------------------------------------------------
 
 
-def _module(kernel: Kernel, visits: Visits, branches: list[Branch], closings: list[Branch]) -> Assembled:
+def _module(written: _Pass) -> Assembled:
+    kernel, visits, branches, closings = written.kernel, written.visits, written.branches, written.closings
     for number in range(len(branches)):
         kernel.cell(f"row{number}")
     held = [record for record in visits.records.values() if not record.is_keyed]

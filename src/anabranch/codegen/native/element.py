@@ -18,7 +18,7 @@ from anabranch.codegen.native.initial import begin
 from anabranch.codegen.native.kernel import START, STATUS, STOP, TEXTS
 from anabranch.codegen.native.outputs import Outputs, Shape
 from anabranch.codegen.native.rest import joined, rest_of
-from anabranch.codegen.native.state import NativeState
+from anabranch.codegen.native.state import NativeState, OperatorState
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python import BegunOperator, PythonElement, python_form
@@ -47,6 +47,7 @@ class NativeElement:
         self.metrics = {operator_id: OperatorMetrics() for operator_id in part.operators}
         self.state = NativeState(assembled)
         self.ended: dict[str, int] = {}
+        self._closed: list[tuple[OperatorState, tuple[Array, Array]]] = []  # at this mark, the last first
         self.python: PythonElement | None = None  # the element that goes on, once native code had to be left
         self._is_placed = False
         self._compiled = compiled
@@ -153,15 +154,20 @@ class NativeElement:
     def _mark(self, mark: Mark, outputs: Outputs) -> None:
         stream = self.part.inputs[mark.input]
         before = self.state.meta.copy()
-        ended = dict(self.ended)
+        ended, marks = dict(self.ended), outputs.marks()
+        self._closed = []
         try:
             if mark.item is FINAL:
                 self._final(stream, outputs)
             elif self._is_punctuated(stream):
                 self._punctuation(stream, outputs)
         except _Leave:
+            # Other windows may have closed before the one that cannot: the Python form closes them all again.
             self.state.meta[:] = before
+            for state, arrays in self._closed:
+                state.put_back(arrays)
             self.ended = ended
+            outputs.set_marks(marks)
             raise _Leave(mark.start) from None
 
     def _is_punctuated(self, stream: Stream) -> bool:
@@ -203,7 +209,8 @@ class NativeElement:
             pass
         if self.state.meta[STATUS] == 1:
             raise _Leave(0)
-        self.state.operators[operator_id].clear()
+        state = self.state.operators[operator_id]
+        self._closed.insert(0, (state, state.clear()))
         self.state.set_cell(f"{self.assembled.records[operator_id].prefix}_count", 0)
 
     # The Python form --------------------------------------------------------------------------------------------

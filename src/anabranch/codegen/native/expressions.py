@@ -92,6 +92,8 @@ def constant(body: Body, value: Any, node: ast.AST) -> Value:
         case float():
             return Value(kind, float_code(value), is_stable=True)
         case str():
+            if not _is_unicode(value):
+                raise NotNative(f"uses {value!r}, which is not valid Unicode", body.location(node))
             return Value(kind, constant=value, is_stable=True)
         case tuple():
             fields = getattr(value, "_fields", None) or [str(at) for at in range(len(value))]
@@ -99,6 +101,10 @@ def constant(body: Body, value: Any, node: ast.AST) -> Value:
             return Value(kind, members=members, is_stable=True)
         case _:
             raise NotNative(f"uses {type(value).__name__} {value!r}", body.location(node))
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def float_code(value: float) -> str:

@@ -86,7 +86,7 @@ class Kernel:
         self.visited: dict[str, int] = {}
         self.seen_modes: dict[tuple[int, str], list[Column | None]] = {}
         self.seen_growing: dict[int, bool] = {}
-        self.state_names: list[str] = []
+        self.state_names: dict[str, str] = {}  # variables of state, and whose
         self.most_emitted: dict[int, int] = {}
         self._numbers: dict[tuple[int, str], str] = {}  # variables for the numbers of texts of the current tuple
 
@@ -257,6 +257,8 @@ class Kernel:
             if column is not None:
                 name = self.argument("output", (output, "", "row", column.input), f"out{output}_row{column.input}")
                 return [f"{name}[{count}] = {self.row}"]
+        if value.type.kind not in (*STORABLE, "none"):
+            raise NotNative(f"takes `{attribute}`, a {value.type.kind}, from several columns")
         lines = []
         name = self.argument("output", (output, attribute, "values"), f"out{output}_{attribute}")
         code = self.text_number(value) if value.type.kind == "str" else value.code

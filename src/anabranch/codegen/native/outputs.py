@@ -82,6 +82,13 @@ class Outputs:
     def punctuate(self, number: int) -> None:
         self.punctuations[number].append(self.count(number))
 
+    def marks(self) -> tuple[list[list[int]], list[bool]]:
+        """The punctuations and ends so far."""
+        return [list(each) for each in self.punctuations], list(self.ended)
+
+    def set_marks(self, marks: tuple[list[list[int]], list[bool]]) -> None:
+        self.punctuations, self.ended = marks
+
     # Chunks -----------------------------------------------------------------------------------------------------
 
     def chunks(self, inputs: list[ColumnArrays | None]) -> list[Chunk]:

@@ -116,7 +116,7 @@ def variables_of(kernel: Kernel, record: Record, kind: Type, hint: str, path: tu
     has = ALWAYS
     if kind.optional:
         has = kernel.writer.fresh(f"{hint}_has")
-        kernel.state_names.append(has)
+        kernel.state_names[has] = record.operator
         if has in kernel.known.dropped:
             has = ""
         else:
@@ -127,7 +127,7 @@ def variables_of(kernel: Kernel, record: Record, kind: Type, hint: str, path: tu
     if kind.kind == "none":
         return Value(kind, "0", "False")
     name = kernel.writer.fresh(hint if kind.kind in STORABLE else f"unstorable_{hint}")
-    kernel.state_names.append(name)
+    kernel.state_names[name] = record.operator
     if name in kernel.known.dropped:
         return Value(kind.varying(), "", has or ALWAYS)
     if kind.kind in STORABLE:

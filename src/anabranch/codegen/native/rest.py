@@ -31,15 +31,16 @@ def _items(chunk: Chunk) -> int:
 
 
 def _without_first(chunk: Chunk, items: int) -> Chunk:
-    """A chunk without its first items, punctuations among them; its end is never taken."""
+    """A chunk without its first items, punctuations and perhaps its end among them."""
     gone = 0  # punctuations among those
     while gone < len(chunk.punctuations) and chunk.punctuations[gone] + gone < items:
         gone += 1
     tuples = min(items - gone, len(chunk))
     punctuations = [before - tuples for before in chunk.punctuations[gone:]]
+    is_last = chunk.is_last and items < _items(chunk)
     if chunk.has_rows:
-        return Chunk.of_rows(chunk.schema, chunk.rows[tuples:], punctuations=punctuations, is_last=chunk.is_last)
-    return Chunk.of_batch(chunk.schema, chunk.batch.slice(tuples), punctuations=punctuations, is_last=chunk.is_last)
+        return Chunk.of_rows(chunk.schema, chunk.rows[tuples:], punctuations=punctuations, is_last=is_last)
+    return Chunk.of_batch(chunk.schema, chunk.batch.slice(tuples), punctuations=punctuations, is_last=is_last)
 
 
 def joined(before: list[Chunk], after: list[Chunk], item: int) -> list[Chunk]:
@@ -51,7 +52,8 @@ def joined(before: list[Chunk], after: list[Chunk], item: int) -> list[Chunk]:
 
 def _joined(one: Chunk, other: Chunk, item: int) -> Chunk:
     punctuations = [*one.punctuations, *(len(one) + before for before in other.punctuations)]
-    chunk = Chunk.of_rows(one.schema, one.rows + other.rows, punctuations=punctuations, is_last=other.is_last)
+    is_last = one.is_last or other.is_last
+    chunk = Chunk.of_rows(one.schema, one.rows + other.rows, punctuations=punctuations, is_last=is_last)
     if one.origins is not None and other.origins is not None:
         chunk.origins = np.concatenate([one.origins, other.origins + item])
     return chunk

@@ -78,9 +78,15 @@ class OperatorState:
         width = max(self.record.width, 1)
         return self.records[: count * width].reshape(count, width)
 
-    def clear(self) -> None:
+    def clear(self) -> tuple[Array, Array]:
+        """Begin anew, in the same arrays. Gives what was in them, for `put_back`."""
+        before = self.table.copy(), self.records.copy()
         self.table[:] = 0
         self.records[:] = 0
+        return before
+
+    def put_back(self, before: tuple[Array, Array]) -> None:
+        self.table[:], self.records[:] = before
 
 
 class NativeState:

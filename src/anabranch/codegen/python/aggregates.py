@@ -52,6 +52,7 @@ class Slots:
     item: Callable[[], str]
     entry: Callable[[int], str]
     key: str
+    edge: Type | None = None  # what the edges of windows are
 
     def columns(self, columns: Sequence[Column], start: int) -> list[SlotColumn]:
         """The aggregates in order; their entries begin with number `start`."""
@@ -66,7 +67,8 @@ class Slots:
         entry = self.entry(at)
         match column:
             case WindowEdge(edge=edge):
-                return SlotColumn(f"window_{edge}")
+                is_normal = self.edge is not None and self.edge.kind != "int"
+                return SlotColumn(f"window_{edge}", self.edge, is_normal=is_normal)
             case UserAggregate(factory=factory):
                 made = f"{self.names.constant(factory, 'aggregate')}()"
                 add = (f"{entry}.add({self.item()})",)

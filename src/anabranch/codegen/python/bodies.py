@@ -47,7 +47,7 @@ class Body(Expressions):
         return fresh
 
     def write(self, emit: Emit, at_return: Emit, at_end: AtEnd = lambda: None) -> None:
-        """The body: `emit` writes what a yielded value becomes, `at_return` a returned one, `at_end` that there is none."""
+        """The body: `emit` writes what a yielded value becomes, `at_return` a returned one, `at_end` its lack."""
         self._emit, self._at_return = emit, at_return
         self._block(self.code.body, at_end)
 

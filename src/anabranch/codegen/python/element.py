@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from anabranch.codegen.python.counting import Counting
 from anabranch.codegen.python.enclosure import ExitMeaning, Left, enclosed, exit_of
 from anabranch.codegen.python.failures import Failed, as_failed, find
 from anabranch.codegen.python.generator import Generator
+from anabranch.codegen.python.slots import SlotWindows
 from anabranch.codegen.python.state import State
 from anabranch.codegen.stretches import Mark, Tuples, readers, stretches
 from anabranch.errors import RunError
@@ -71,13 +74,16 @@ class PythonElement:
         figures = {operator.id: self.metrics.get(operator.id) or OperatorMetrics() for operator in graph.operators}
         self._traversal = _HotTraversal(graph, figures)
         self._traversal.element = self
-        for operator_id, each in (begun or {}).items():
+        for operator_id, known in (begun or {}).items():
             node = self._traversal.nodes[operator_id]
-            node.meaning, node.ended_inputs = each.meaning or node.meaning, each.ended_inputs
+            node.meaning, node.ended_inputs = known.meaning or node.meaning, known.ended_inputs
         self.generator = Generator(self._traversal, has_origins=origins, tracks_changes=tracks_changes)
         self._exits = [self._exit(exit_of(stream)) for stream in part.outputs]
         for each in self._exits:
             each.clock = self.generator.clock if origins else None
+        for operator_id, node in self._traversal.nodes.items():
+            if isinstance(node.meaning, SlotWindows):
+                node.meaning.close = partial(self._close, operator_id)
         self._run = self.generator.loop(part.inputs)
         self._counting = Counting(self.generator, figures)
         self._state = State(self.generator)
@@ -135,7 +141,7 @@ class PythonElement:
         try:
             self._run(items, *(next_of if len(next_of) > 1 else ()))
         except Exception as problem:
-            begun -= items.__length_hint__()
+            begun -= length_hint(items)
             self._begun = stretch.start + begun
             raise self._failure(problem) from None
         finally:
@@ -147,6 +153,13 @@ class PythonElement:
         self._counting.arrived(edge.target)
         try:
             self.generator.arrival(edge)(item)
+        except Exception as problem:
+            raise self._failure(problem) from None
+
+    def _close(self, operator_id: str, during: str) -> None:
+        """Windows give what they hold, although no tuple arrived."""
+        try:
+            self.generator.closing(operator_id, during)(None)
         except Exception as problem:
             raise self._failure(problem) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import GeneratorType
 from typing import Any
 
@@ -227,6 +227,7 @@ def each_item(result: Any) -> Iterable[Any]:
     if isinstance(result, To) or hasattr(result, "_fields"):
         return (result,)
     try:
-        return iter(result)
+        items: Iterator[Any] = iter(result)
     except TypeError:
         raise ValueProblem(f"a tuple, several, or None expected, got {shown(result)}") from None
+    return items

@@ -100,13 +100,14 @@ class Expressions:
         match node:
             case ast.Assign(targets=targets, value=value):
                 new_value = self._rewritten(value)  # evaluated before the targets
-                return self._with_line(ast.Assign([self._rewritten(each) for each in targets], new_value), node)
+                new: ast.stmt = ast.Assign([self._rewritten(each) for each in targets], new_value)
             case ast.AugAssign(target=target, op=op, value=value):
                 new_target = self._rewritten(target)
-                return self._with_line(ast.AugAssign(new_target, op, self._rewritten(value)), node)
+                new = ast.AugAssign(new_target, op, self._rewritten(value))
             case _:
-                new: ast.stmt = self._copied(node)
-                return new
+                new = self._copied(node)
+        self._with_line(new, node)
+        return new
 
     def _rewritten(self, node: Any) -> Any:
         """A copy with new names, made in the order of evaluation."""
@@ -186,7 +187,9 @@ class Expressions:
             at_end=lambda: self.lines.add(f"{result} = None"),
         )
         self.is_calm = True  # all that was evaluated is in statements before
-        return self._with_line(ast.Name(result, ast.Load()), node)
+        named = ast.Name(result, ast.Load())
+        self._with_line(named, node)
+        return named
 
     def _argument(self, name: str, value: ast.expr) -> Item | str:
         item = self.item(value)

@@ -51,7 +51,7 @@ def as_failed(problem: Exception, found: Found, graph: Graph) -> Failed:
     operator = graph.operator(found.places[-1].operator)
     if isinstance(problem, StopIteration):
         problem = _as_the_oracle_has_it(problem, is_sink=operator.is_sink)
-    return Failed(operator_error(operator, problem, found.item, "process"))
+    return Failed(operator_error(operator, problem, found.item, found.places[-1].during))
 
 
 def _as_the_oracle_has_it(problem: StopIteration, *, is_sink: bool) -> RuntimeError:

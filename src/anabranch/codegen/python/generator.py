@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from anabranch.codegen.part import Stream
 from anabranch.codegen.python.failures import line_of_user
 from anabranch.codegen.python.items import Item
-from anabranch.codegen.python.lines import Line
+from anabranch.codegen.python.lines import Line, unpack
 from anabranch.codegen.python.names import Names
 from anabranch.codegen.python.slots import SlotWindows, has_slots, slot_windows, take_over
 from anabranch.codegen.python.unit import Unit
@@ -99,7 +99,7 @@ class Generator:
 
     @cached_property
     def is_simple(self) -> bool:
-        """Whether all work on tuples is in one function: no operator is driven, or reached in two ways, or in a loop."""
+        """Whether all work on tuples is in one function: no operator is driven, reached in two ways, or in a loop."""
         graph = self.traversal.graph
         inside = [operator for operator in graph.operators if operator.kind != "entry"]
         targets = [edge.target for edge in graph.edges]
@@ -165,6 +165,15 @@ class Generator:
         write: Write = lambda unit, item: unit.deliver(operator_id, port, item)  # noqa: E731
         return self._function(Stream(operator_id, port), f"emit_{operator_id}", schema, write)
 
+    def closing(self, operator_id: str, during: str) -> Callable[[Any], None]:
+        """The function that emits what the windows of an operator hold; its argument means nothing."""
+        schema = self.node(operator_id).operator.inputs[0].schema
+        key = Stream(f"{operator_id}, {during}")
+        name = self._function(key, f"close_{operator_id}", schema, lambda unit, _: unit.close(operator_id, during))
+        self._write_waiting()
+        function: Callable[[Any], None] = self.names.objects[name]
+        return function
+
     def _function(self, key: Edge | Stream, hint: str, schema: Schema, write: Write) -> str:
         if key not in self._functions:
             self._functions[key] = self.names.new(hint)
@@ -193,7 +202,9 @@ class Generator:
                 lines.add("clock[0] += 1")
             for number, stream in enumerate(inputs):
                 if len(inputs) == 1:
+                    start = len(lines.lines)
                     self._entry(unit, stream)
+                    unpack(lines, start, "row", len(self._schema(stream).names))
                     continue
                 with lines.block(f"{'if' if number == 0 else 'elif'} turn == {number}:"):
                     lines.add(f"row = {readers[number]}()")
@@ -203,6 +214,8 @@ class Generator:
                     lines.add("settle()")
         lines.depth = 1
         with lines.block("finally:"):
+            for line in unit.epilogue:
+                lines.add(line)
             for counter, local in unit.counters.items():
                 lines.add(f"counts[{counter}] += {local}")
         parameters = ["rows"] if len(inputs) == 1 else ["turns", *readers]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +58,3 @@ class Item:
         values = ", ".join(self.fields[at] for at in range(len(self.schema.names)))
         new = names.constant(tuple.__new__, "new")
         return f"{new}({names.constant(self.schema.type, self.schema.name)}, ({values},))"
-
-
-Deliver = Callable[[int, Item], None]  # code for an emission on a port

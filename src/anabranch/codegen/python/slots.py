@@ -5,8 +5,7 @@ Tuples are added by generated code. What is here is the rest of their meaning: w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
@@ -15,11 +14,10 @@ from anabranch.codegen.types import EXACT_IN_FLOAT
 from anabranch.graph.model import Operator
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import WindowEdge
-from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, Step
+from anabranch.operators.base import PUNCTUATION, Emissions, Meaning
 from anabranch.operators.windows import Axis
 
-Slot = list[Any]
-Result = Callable[[Slot, Any, Any, Any], tuple[Any, ...]]  # of a slot, its key, the start and the end of its window
+Slot = Any  # a list, or its only entry
 
 
 def has_slots(definition: WindowAggregate) -> bool:
@@ -31,19 +29,19 @@ def has_slots(definition: WindowAggregate) -> bool:
 
 
 class SlotWindows(Meaning):
-    """What all kinds share. `result` is generated, and gives the values of an output; `columns` say what slots hold.
+    """What all kinds share. `columns` say what slots hold; `close` is generated code that emits what is open.
 
-    Where changes are tracked (`is_tracked`), `touched` has the keys of slots that changed since they were last saved, in
-    the order of their first change, and `removed` the keys of slots that are gone.
+    Where changes are tracked (`is_tracked`), `touched` has the keys of slots that changed since they were last saved,
+    in the order of their first change, and `removed` the keys of slots that are gone.
     """
 
-    result: Result
+    close: Callable[[str], None]  # it is told when: at a "punctuation", or at the "finish"
     columns: Sequence[SlotColumn]
     first_entry = 0
+    is_scalar = False  # whether a slot is its only entry, without a list around it
 
     def __init__(self, operator: Operator) -> None:
         super().__init__(operator)
-        self.make = operator.outputs[0].schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
         self.is_tracked = False
         self.touched: dict[Any, None] = {}
         self.removed: dict[Any, None] = {}
@@ -51,8 +49,9 @@ class SlotWindows(Meaning):
     def punctuation(self, port: int) -> Emissions:
         return ()
 
-    def emit(self, slot: Slot, key: Any, start: Any = None, end: Any = None) -> Iterator[Emission]:
-        yield 0, self.make(self.result(slot, key, start, end))
+    def finish(self) -> Emissions:
+        self.close("finish")
+        return ()
 
     def changes(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -88,26 +87,22 @@ class CountSlots(KeySlots):
 
     first_entry = 1
 
-    def finish(self) -> Iterator[Step]:
-        for key, slot in self.open.items():
-            yield partial(self.emit, slot, key)
-
 
 class PunctuatedSlots(KeySlots):
     """A punctuation closes the windows of all keys."""
 
     def punctuation(self, port: int) -> Emissions:
-        yield from self.finish()
+        self.close("punctuation")
         yield 0, PUNCTUATION
 
-    def finish(self) -> Iterator[Step]:
+    def taken(self) -> list[tuple[Any, Slot]]:
+        """All that is open, which it then no longer is."""
         slots = list(self.open.items())
         if self.is_tracked:
             self.removed |= dict.fromkeys(self.open)
             self.touched.clear()
         self.open.clear()
-        for key, slot in slots:
-            yield partial(self.emit, slot, key)
+        return slots
 
 
 class TimeSlots(SlotWindows):
@@ -174,13 +169,13 @@ class TimeSlots(SlotWindows):
             self.zone = self
         return True
 
-    def finish(self) -> Iterator[Step]:
-        for end in sorted(self.open):
-            for key, slot in self.open[end].items():
-                yield partial(self._close, end, key, slot)
-
-    def _close(self, end: int, key: Any, slot: Slot) -> Iterator[Emission]:
-        return self.emit(slot, key, *self.edges(end, slot))
+    def closed_until(self, end: int, last: Any) -> None:
+        """Of the windows with this end, those up to a key are closed."""
+        slots = self.open[end]
+        for key in list(slots):
+            del slots[key]
+            if key is last:
+                return
 
     def changes(self) -> dict[str, Any]:
         slots = [(end, key, self.open[end][key]) for end, key in self.touched if end in self.open]
@@ -236,5 +231,5 @@ def _slots(windows: SlotWindows, contents: dict[Any, Any], definition: WindowAgg
                 slot += [getattr(accumulator, name) if name else accumulator for name in column.held]
             if isinstance(windows, TimeSlots) and windows.like is not None:
                 slot.append(window.sample[windows.axis.position])
-            found[key if definition.key_names else group] = slot
+            found[key if definition.key_names else group] = slot[0] if windows.is_scalar else slot
     return found

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from anabranch.codegen.python.items import Item
 from anabranch.codegen.python.lines import Lines, Place
+from anabranch.codegen.python.registers import Registers
 from anabranch.codegen.python.visits import visit
+from anabranch.codegen.python.window_visits import write_closing
 from anabranch.graph.model import Edge
 
 if TYPE_CHECKING:
@@ -33,10 +35,12 @@ class Unit:
         self.has_loop = has_loop
         self.counters: dict[int, str] = {}
         self.appends: dict[str, str] = {}
-        self.registers: dict[str, tuple[str, ...]] = {}  # locals that hold state, by operator
+        self.registers: dict[str, Registers] = {}  # locals that hold state, by operator
         self.prologue: list[str] = []
+        self.epilogue: list[str] = []
         self._pending: tuple[Edge, ...] = ()
         self._path: list[str] = []
+        self._during = "process"
 
     @property
     def keeps_locals(self) -> bool:
@@ -98,16 +102,24 @@ class Unit:
         """The work of an operator, in place."""
         operator = self.generator.node(edge.target).operator
         self._path.append(edge.target)
+        outer, self._during = self._during, "process"
         if operator.kind != "exit":
             self.lines.comment(f"{operator.kind} '{operator.id}', {operator.location}")
         with self.at(edge.target, item):
             visit(self, edge, item)
         self._path.pop()
+        self._during = outer
+
+    def close(self, operator_id: str, during: str) -> None:
+        """What the windows of an operator hold goes on, although no tuple arrived."""
+        self._during = during
+        with self.at(operator_id, Item(self.generator.node(operator_id).operator.inputs[0].schema, "None")):
+            write_closing(self, operator_id)
 
     @contextmanager
     def at(self, operator_id: str, item: Item, *, has_emitted: bool = False) -> Iterator[None]:
         """Lines for the work of an operator on a tuple."""
-        place = Place(operator_id, item.made(self.names), self._pending, has_emitted)
+        place = Place(operator_id, item.made(self.names), self._during, self._pending, has_emitted)
         with self.lines.at(place):
             yield
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from anabranch.codegen.python.aggregates import SlotColumn, Slots
 from anabranch.codegen.python.emitting import Emitter
 from anabranch.codegen.python.items import Item
-from anabranch.codegen.python.lines import Line
+from anabranch.codegen.python.registers import Registers, registers
 from anabranch.codegen.python.slots import CountSlots, PunctuatedSlots, SlotWindows, TimeSlots
 from anabranch.codegen.python.values import key_of
+from anabranch.codegen.types import Type
 from anabranch.graph.model import Edge, Operator
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregates import Aggregate
 from anabranch.operators.windows import microseconds
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 def visit_windows(unit: Unit, edge: Edge, item: Item) -> None:
     """A tuple reaches a window: others close, and it is added to its own."""
-    visit = _WindowVisit(unit, edge, item)
+    visit = _WindowVisit(unit, unit.generator.node(edge.target).operator, item)
     match visit.meaning:
         case TimeSlots():
             visit.by_time()
@@ -34,7 +37,7 @@ def visit_windows(unit: Unit, edge: Edge, item: Item) -> None:
 
 
 def prepare(generator: Generator, operator: Operator, definition: WindowAggregate) -> None:
-    """Say what slots hold, and generate the function that gives the result of one when no tuple arrives."""
+    """Say what slots hold."""
     meaning = cast(SlotWindows, generator.node(operator.id).meaning)
     slots = Slots(
         schema=operator.inputs[0].schema,
@@ -43,27 +46,56 @@ def prepare(generator: Generator, operator: Operator, definition: WindowAggregat
         read=lambda name: "None",
         item=lambda: "None",
         entry=lambda at: f"slot[{at}]",
-        key="key",
+        key="None",
+        edge=_edge_type(operator, definition),
     )
-    meaning.columns = slots.columns([column for _, column in definition.columns], meaning.first_entry)
+    columns = [column for _, column in definition.columns]
+    meaning.columns = slots.columns(columns, meaning.first_entry)
     meaning.is_tracked = generator.tracks_changes
-    name = generator.names.new(f"result_of_{operator.id}")
-    results = "".join(f"{column.result}, " for column in meaning.columns)
-    generator.define(name, [Line(f"def {name}(slot, key, window_start, window_end):"), Line(f"    return ({results})")])
-    meaning.result = generator.names.objects[name]
     if isinstance(meaning, TimeSlots) and meaning.asked and meaning.axis.kind == "datetime":
         meaning.like = sum(len(column.first) for column in meaning.columns)
+    elif _has_one_entry(meaning, slots.key_names):
+        meaning.is_scalar = True
+        meaning.columns = replace(slots, entry=lambda at: "slot").columns(columns, 0)
+
+
+def _edge_type(operator: Operator, definition: WindowAggregate) -> Type | None:
+    on = definition.window.on
+    return None if on is None else Type(operator.inputs[0].schema[on].kind)
+
+
+def write_closing(unit: Unit, operator_id: str) -> None:
+    """Emit what the windows of an operator hold, at the end or at a punctuation."""
+    node = unit.generator.node(operator_id)
+    visit = _WindowVisit(unit, node.operator, Item(node.operator.inputs[0].schema, "None"))
+    match visit.meaning:
+        case TimeSlots():
+            with unit.lines.block(f"for end in sorted({visit.windows}.open):"):
+                visit.close_all("end", f"{visit.windows}.open[end]", "key")
+        case PunctuatedSlots():
+            with unit.lines.block(f"for key, slot in {visit.windows}.taken():"):
+                visit.emit("key")
+        case CountSlots():
+            with unit.lines.block(f"for key, slot in {visit.windows}.open.items():"):
+                visit.emit("key")
+
+
+def _has_one_entry(meaning: SlotWindows, key_names: tuple[str, ...]) -> bool:
+    """Whether slots have one entry, which is never None: that would stand for no slot."""
+    holding = [column for column in meaning.columns if column.first]
+    if not key_names or meaning.first_entry or len(holding) != 1 or len(holding[0].first) != 1:
+        return False
+    return holding[0].type is not None and not holding[0].type.optional
 
 
 class _WindowVisit:
-    def __init__(self, unit: Unit, edge: Edge, item: Item) -> None:
+    def __init__(self, unit: Unit, operator: Operator, item: Item) -> None:
         self.unit, self.item = unit, item
         self.lines, self.names = unit.lines, unit.names
-        node = unit.generator.node(edge.target)
-        self.operator = node.operator
-        self.definition = cast(WindowAggregate, node.operator.definition)
-        self.meaning = cast(SlotWindows, node.meaning)
-        self.windows = self.names.constant(node.meaning, node.operator.id)
+        self.operator = operator
+        self.definition = cast(WindowAggregate, operator.definition)
+        self.meaning = cast(SlotWindows, unit.generator.node(operator.id).meaning)
+        self.windows = self.names.constant(self.meaning, operator.id)
         self.key_names = self.definition.key_names or self.definition.group_by
 
     # Kinds of windows ---------------------------------------------------------------------------------------------
@@ -82,71 +114,81 @@ class _WindowVisit:
             if self.meaning.is_tracked:
                 self.lines.add(f"del {self.windows}.touched[{key}]")
                 self.lines.add(f"{self.windows}.removed[{key}] = None")
-            self._emit(key)
+            self.emit(key)
 
     def by_time(self) -> None:
         meaning = cast(TimeSlots, self.meaning)
         lines, windows = self.lines, self.windows
         value = self._read(meaning.axis.attribute)
         time, is_inside = value, ""
-        has_locals = self.unit.keeps_locals
-        low, high, zone, current = self._registers(has_locals)
+        registers = self._registers()
+        low, high, zone, current = registers.window
         if meaning.axis.kind == "datetime":
             is_inside = f"{value}.tzinfo is {zone} and "
         elif meaning.axis.kind == "date":
             time = self.names.new("time")
             lines.add(f"{time} = {self.names.constant(microseconds, 'microseconds')}({value})")
+        for name in self._attributes():  # of every tuple but late ones
+            self._read(name)
         boundary, end = self.names.new("boundary"), self.names.new("end")
         outer = self.item
         with lines.block(f"if {is_inside}{low} <= {time} < {high}:"):
             self.item = outer.fork()
-            self._add_to(current)
+            if registers.entries:
+                self._add_in_locals(registers.entries)
+            else:
+                self._add_to(current)
         with lines.block("else:"):
             self.item = outer.fork()
+            registers.put_back(lines.add)
             lines.add(f"{boundary} = {windows}.boundary({value})")
-            with lines.block(f"if {windows}.reached is None or {boundary} > {windows}.reached:"):
-                with lines.block(f"for {end} in {windows}.due({boundary}):"):  # as it will look
-                    self._close_all(end)
+            self._close_due(boundary, end)
             with lines.block(f"if {windows}.enter({boundary}, {value}):"):
                 self.item = outer.fork()
                 self._add_to(f"{windows}.current")
             with lines.block("else:"):
                 self.item = outer.fork()
                 self._late()
-            if has_locals:
-                lines.add(self._load_registers(low, high, zone, current))
+            registers.load(lines.add)
         self.item = outer
 
-    def _registers(self, has_locals: bool) -> tuple[str, str, str, str]:
+    def _close_due(self, boundary: str, end: str) -> None:
+        """Close windows that have ended. Should one of them fail, it and those before it are gone, as always."""
+        crossed = f"{self.windows}.reached is None or {boundary} > {self.windows}.reached"
+        with self.lines.block(f"if {crossed}:"), self.lines.block(f"for {end} in {self.windows}.due({boundary}):"):
+            closing, key = self.names.new("closing"), self.names.new("key")
+            self.lines.add(f"{closing} = {self.windows}.open[{end}]")
+            self.lines.add(f"{key} = next(iter({closing}), None)")
+            with self.lines.block("try:"):
+                self.close_all(end, closing, key)
+            with self.lines.block("except BaseException:"):
+                self.lines.add(f"{self.windows}.closed_until({end}, {key})")
+                self.lines.add("raise")
+            self.lines.add(f"del {self.windows}.open[{end}]")
+
+    def _registers(self) -> Registers:
         """Where the window that time has reached is found: in locals, where nothing else can move it."""
-        names = ("low", "high", "zone", "current")
-        if not has_locals:
-            return tuple(f"{self.windows}.{name}" for name in names)  # type: ignore[return-value]  # four
         known = self.unit.registers.get(self.operator.id)
         if known is None:
-            known = self.unit.registers[self.operator.id] = tuple(self.names.new(name) for name in names)
-            self.unit.prologue.append(self._load_registers(*known))
-        return known  # type: ignore[return-value]  # four
+            meaning = cast(TimeSlots, self.meaning)
+            has_one_slot = not self.key_names and not meaning.is_tracked
+            count = sum(len(column.first) for column in meaning.columns) + (meaning.like is not None)
+            known = registers(self.windows, self.names, count if has_one_slot else 0, self.unit.keeps_locals)
+            self.unit.registers[self.operator.id] = known
+            known.load(self.unit.prologue.append)
+            known.put_back(self.unit.epilogue.append)
+        return known
 
-    def _load_registers(self, *registers: str) -> str:
-        names = ("low", "high", "zone", "current")
-        return f"{', '.join(registers)} = {', '.join(f'{self.windows}.{name}' for name in names)}"
-
-    def _close_all(self, end: str) -> None:
-        """Close the windows with this end; each is gone before what it gives is processed."""
-        closing, key = self.names.new("closing"), self.names.new("key")
-        lines = self.lines
-        meaning = cast(TimeSlots, self.meaning)
+    def close_all(self, end: str, closing: str, key: str) -> None:
+        """Emit what the windows with this end hold."""
+        lines, meaning = self.lines, cast(TimeSlots, self.meaning)
         edges = f"window_start, window_end = {self.windows}.edges({end}, slot)"
-        lines.add(f"{closing} = {self.windows}.open[{end}]")
         if meaning.asked and meaning.like is None:
             lines.add(edges.replace("slot", "None"))
-        with lines.block(f"for {key} in list({closing}):"):
-            lines.add(f"slot = {closing}.pop({key})")
+        with lines.block(f"for {key}, slot in {closing}.items():"):
             if meaning.like is not None:
                 lines.add(edges)
-            self._emit(key)
-        lines.add(f"del {self.windows}.open[{end}]")
+            self.emit(key)
 
     def _late(self) -> None:
         if self.definition.late is None:
@@ -158,6 +200,13 @@ class _WindowVisit:
 
     def _read(self, name: str) -> str:
         return self.item.attribute(self.item.schema.names.index(name), self.lines, self.names)
+
+    def _attributes(self) -> Iterator[str]:
+        """What is read when a tuple is added."""
+        yield from self.key_names
+        for _, column in self.definition.columns:
+            if isinstance(column, Aggregate):
+                yield from (name for name in (column.attribute, column.by) if name is not None)
 
     def _key(self) -> str:
         key = key_of(self.item.schema, self.key_names, [self._read(name) for name in self.key_names], self.names)
@@ -179,7 +228,7 @@ class _WindowVisit:
 
     def _add(self, windows: str, key: str) -> None:
         """Add the tuple to the slot of its key."""
-        lines = self.lines
+        lines, is_scalar = self.lines, self.meaning.is_scalar
         columns = self._columns(self._read, partial(self.item.tuple, lines, self.names), key)
         first = [entry for column in columns for entry in column.first]
         add = [statement for column in columns for statement in column.add]
@@ -192,7 +241,7 @@ class _WindowVisit:
             add.append(f"slot[{like}] = {time}")
         lines.add(f"slot = {windows}.get({key})")
         with lines.block("if slot is None:"):
-            lines.add(f"slot = {windows}[{key}] = [{', '.join(first)}]")
+            lines.add(f"slot = {first[0]}" if is_scalar else f"slot = {windows}[{key}] = [{', '.join(first)}]")
         if add:
             with lines.block("else:"):
                 for statement in add:
@@ -200,14 +249,32 @@ class _WindowVisit:
         for column in columns:
             for statement in column.add_always:
                 lines.add(statement)
+        if is_scalar:
+            lines.add(f"{windows}[{key}] = slot")
 
-    def _columns(self, read: Callable[[str], str], item: Callable[[], str], key: str) -> list[SlotColumn]:
-        slots = Slots(
-            self.item.schema, self.names, self.key_names, read=read, item=item, entry=lambda at: f"slot[{at}]", key=key
-        )
+    def _add_in_locals(self, entries: Sequence[str]) -> None:
+        """The same for the only slot there is, whose entries are locals."""
+        columns = self._columns(self._read, partial(self.item.tuple, self.lines, self.names), "()", entries)
+        for column in columns:
+            for statement in (*column.add, *column.add_always):
+                self.lines.add(statement)
+        meaning = cast(TimeSlots, self.meaning)
+        if meaning.like is not None:
+            self.lines.add(f"{entries[meaning.like]} = {self._read(meaning.axis.attribute)}")
+
+    def _columns(
+        self, read: Callable[[str], str], item: Callable[[], str], key: str, entries: Sequence[str] = ()
+    ) -> list[SlotColumn]:
+        def entry(at: int) -> str:
+            if entries:
+                return entries[at] if at < len(entries) else "None"  # beyond: asked for before it is known to be shared
+            return "slot" if self.meaning.is_scalar else f"slot[{at}]"
+
+        edge = _edge_type(self.operator, self.definition)
+        slots = Slots(self.item.schema, self.names, self.key_names, read, item, entry, key, edge)
         return slots.columns([column for _, column in self.definition.columns], self.meaning.first_entry)
 
-    def _emit(self, key: str) -> None:
+    def emit(self, key: str) -> None:
         """What the local `slot` holds goes on as a tuple."""
         self._emitter().values(self._columns(lambda name: "None", lambda: "None", key))
 
