@@ -99,8 +99,9 @@ def _startup(console: Console, repeats: int) -> dict[str, Any]:
     table.add_column("engine or form")
     for name in ("cold", "warm"):
         table.add_column(name, justify="right")
-    for name, times in firsts.items():
-        table.add_row(name, f"{times.cold:.2f}", f"{times.cached:.2f}")
+    for name, first in firsts.items():
+        cells = (f"{first.cold:.2f}", f"{first.cached:.2f}") if first else ("not run in this form", "")
+        table.add_row(name, *cells)
     console.print(table)
     slowest = {
         form: {
@@ -109,8 +110,10 @@ def _startup(console: Console, repeats: int) -> dict[str, Any]:
         }
         for form in (PYTHON, NATIVE)
     }
-    first = {name: {"cold": round(times.cold, 2), "warm": round(times.cached, 2)} for name, times in firsts.items()}
-    return {"slowest_compile_seconds": slowest, "first_output_seconds": first}
+    seconds = {
+        name: first and {"cold": round(first.cold, 2), "warm": round(first.cached, 2)} for name, first in firsts.items()
+    }
+    return {"slowest_compile_seconds": slowest, "first_output_seconds": seconds}
 
 
 def _memory(console: Console, tuples: int) -> dict[str, float]:

@@ -8,8 +8,8 @@ from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.draft import freeze_sinks
 from anabranch.api.where import caller
-from anabranch.codegen.build import FORMS, Form
-from anabranch.engines import fused, sequential
+from anabranch.codegen.forms import FORMS, Form
+from anabranch.engines import sequential
 from anabranch.engines.base import Metrics, Result
 from anabranch.errors import UsageError, shown
 from anabranch.graph.model import Program
@@ -58,6 +58,8 @@ def run(
             hint=f"use one of {', '.join(FORMS)}",
         )
     if engine == "fused":
+        from anabranch.engines import fused  # with the compiler and pyarrow, which the oracle does without
+
         return fused.run(graph, metrics, form)
     return sequential.run(graph, metrics)
 

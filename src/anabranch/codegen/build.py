@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from anabranch.codegen.costs import native_pays
+from anabranch.codegen.forms import FORMS, Form
 from anabranch.codegen.functions import Refusal
 from anabranch.codegen.native.assemble import Assembled, assemble, check
 from anabranch.codegen.native.values import NotNative
@@ -15,9 +16,7 @@ from anabranch.codegen.python import python_form
 from anabranch.codegen.stages import Staged, cut_after, cut_before
 from anabranch.errors import UsageError
 
-Form = Literal["python", "native", "auto"]
 MOST_OPERATORS = 100  # in a native function: compiling more would take longer than it saves
-FORMS: tuple[Form, ...] = ("auto", "native", "python")
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import cast
 
-from anabranch.codegen.build import Decision, Form, Stage, decide
+from anabranch.codegen.build import Decision, Stage, decide
+from anabranch.codegen.forms import Form
 from anabranch.codegen.native.assemble import assemble
 from anabranch.codegen.part import part_of
 from anabranch.codegen.python import python_form

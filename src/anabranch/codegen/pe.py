@@ -29,6 +29,10 @@ class ProcessingElement(Protocol):
     metrics: dict[str, OperatorMetrics]  # by operator, for the operators of the part
 
     @property
+    def notes(self) -> list[str]:
+        """What a user may want to know of how it ran."""
+
+    @property
     def form(self) -> str:
         """`python` or `native`: the form it runs in now."""
 

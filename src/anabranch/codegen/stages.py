@@ -66,6 +66,10 @@ class Staged:
         return " and ".join(forms)
 
     @property
+    def notes(self) -> list[str]:
+        return [note for stage in self.stages for note in stage.notes]
+
+    @property
     def source(self) -> str:
         return "\n\n".join(getattr(stage, "source", "") for stage in self.stages)
 

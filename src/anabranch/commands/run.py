@@ -44,6 +44,8 @@ def run_command(given: list[str], errors: Console) -> int:
         raise
     if is_shown:
         errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {figures(metrics)}"))
+        for note in metrics.notes:
+            errors.print(f"  {note}", highlight=False)
     console = Console(highlight=False)
     if options["generate"] is not None:
         print_files(console, program.graph, metrics)

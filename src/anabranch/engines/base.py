@@ -24,6 +24,7 @@ class Metrics:
     sinks: tuple[str, ...] = ()
     started: float = field(default_factory=time.perf_counter)
     stopped: float | None = None
+    notes: list[str] = field(default_factory=list)  # what a user may want to know of how it ran
 
     def __getitem__(self, operator_id: str) -> OperatorMetrics:
         return self.operators[operator_id]

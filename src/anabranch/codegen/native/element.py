@@ -50,6 +50,7 @@ class NativeElement:
         self._closed: list[tuple[OperatorState, tuple[Array, Array]]] = []  # at this mark, the last first
         self.python: PythonElement | None = None  # the element that goes on, once native code had to be left
         self._is_placed = False
+        self._notes: list[str] = []
         self._compiled = compiled
         self._shape = Shape(part, assembled)
         # The address and the length of each array of the kernels, and of one that differs from call to call.
@@ -59,6 +60,10 @@ class NativeElement:
         for operator_id, record in assembled.records.items():
             if not record.is_keyed:
                 begin(self.state.operators[operator_id], part.operator(operator_id), self.state)
+
+    @property
+    def notes(self) -> list[str]:
+        return self._notes
 
     @property
     def form(self) -> str:
@@ -86,9 +91,11 @@ class NativeElement:
                 else:
                     self._tuples(stretch, outputs)
         except NoColumns:
+            self._notes.append(f"{self._name()} went on in the Python form: a column holds datetimes of both kinds")
             return self._go_on(batch, 0, [])
         except _Leave as leave:
             self._count()
+            self._notes.append(f"{self._name()} went on in the Python form: a tuple is an error, or needs more than 64 bits")
             return self._go_on(batch, leave.item, outputs.chunks(inputs))
         self._count()
         return outputs.chunks(inputs)
@@ -234,6 +241,9 @@ class NativeElement:
             for each in fields(since):
                 total = getattr(self._before[name], each.name) + getattr(since, each.name)
                 setattr(self.metrics[name], each.name, total)
+
+    def _name(self) -> str:
+        return f"native code ({', '.join(self.part.operators)})"
 
     def _leave_native(self) -> None:
         meanings = meanings_of(self.part, self.state, self.assembled)

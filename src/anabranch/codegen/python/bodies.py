@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from anabranch.analysis.scopes import scope_of
 from anabranch.codegen.python.expressions import Expressions
-from anabranch.codegen.python.inlines import Inline
+from anabranch.codegen.python.inlines import Inline, NotInline
 from anabranch.codegen.python.items import Item
 from anabranch.codegen.python.lines import Lines, joined
 from anabranch.codegen.python.names import Names
@@ -30,8 +30,13 @@ class Body(Expressions):
         names: Names,
         instance: str | None = None,
         depth: int = 0,
+        fields: Mapping[str, str] | None = None,
+        keep: str | None = None,
     ) -> None:
+        """`fields` stand for the attributes of the instance; after each change of one, the line `keep` is due."""
         super().__init__(code, lines, names, depth)
+        self.fields = fields or {}
+        self._keep = keep
         if code.instance is not None:
             self.locals[code.instance] = instance or names.constant(code.function.bound, "instance")
         stored = _stored(code.body)
@@ -79,28 +84,50 @@ class Body(Expressions):
             case ast.If(test=test, body=then, orelse=otherwise):
                 condition = self.expression(test)
                 with self._forked(), self.lines.block("if ", condition, ":"):
+                    self.present |= self.present_if(test)
                     self._block(then, at_end)
                 if otherwise or at_end is not None:
                     with self._forked(), self.lines.block("else:"):
                         self._block(otherwise, at_end)
+                self._forget([*then, *otherwise])
                 return at_end is not None
             case ast.While(test=test, body=then, orelse=otherwise):
                 self.is_calm = False  # it is evaluated again and again: nothing may move out of it
+                self._forget([statement])
                 with self._forked(), self.lines.block("while ", self.expression(test), ":"):
                     self._block(then, None)
                 self._else(otherwise)
             case ast.For(target=target, iter=iter_, body=then, orelse=otherwise):
                 sequence = self.expression(iter_)
+                self._forget([statement])
+                if self._changes_a_field(target):
+                    raise NotInline
                 with self._forked(), self.lines.block("for ", self.expression(target), " in ", sequence, ":"):
                     self._block(then, None)
                 self._else(otherwise)
             case ast.AnnAssign(value=None) | ast.Pass():
                 pass
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.lines.add(self.simple(ast.copy_location(ast.Assign([target], value), statement)))
+                self._simple(ast.copy_location(ast.Assign([target], value), statement))
             case _:
-                self.lines.add(self.simple(statement))
+                self._simple(statement)
         return False
+
+    def _simple(self, statement: ast.stmt) -> None:
+        self.lines.add(self.simple(statement))
+        self._forget([statement])
+        if self._keep is not None and self._changes_a_field(statement):
+            self.lines.add(self._keep)
+
+    def _changes_a_field(self, where: ast.AST) -> bool:
+        nodes = [node for node in ast.walk(where) if isinstance(node, ast.Attribute)]
+        return any(isinstance(node.ctx, ast.Store) and self._text_of(node) is not None for node in nodes)
+
+    def _forget(self, body: Sequence[ast.stmt]) -> None:
+        """What is assigned may be None again."""
+        nodes = [node for statement in body for node in ast.walk(statement)]
+        stored = [n for n in nodes if isinstance(n, ast.Name | ast.Attribute) and isinstance(n.ctx, ast.Store)]
+        self.present -= {self._text_of(node) for node in stored}  # type: ignore[operator]  # no text is no harm
 
     def _else(self, otherwise: list[ast.stmt]) -> None:
         if otherwise:
@@ -128,12 +155,12 @@ class Body(Expressions):
 
     @contextmanager
     def _forked(self) -> Iterator[None]:
-        outer = self.locals
+        outer, present = self.locals, self.present
         self.locals = {name: held if isinstance(held, str) else held.fork() for name, held in outer.items()}
         try:
             yield
         finally:
-            self.locals = outer
+            self.locals, self.present = outer, present
 
     def _location(self, node: ast.AST) -> Location:
         return self.code.function.location(node)

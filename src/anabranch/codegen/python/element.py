@@ -91,6 +91,10 @@ class PythonElement:
         self._begun = 0
 
     @property
+    def notes(self) -> list[str]:
+        return []
+
+    @property
     def source(self) -> str:
         """The generated text."""
         return self.generator.source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -13,9 +14,9 @@ from anabranch.codegen.python.items import Item, is_plain
 from anabranch.codegen.python.lines import Code, Lines, Mark, joined
 from anabranch.codegen.python.names import Names
 from anabranch.codegen.types import UNKNOWN as UNKNOWN_TYPE
-from anabranch.codegen.types import Type
+from anabranch.codegen.types import Type, has_schema
 from anabranch.errors import Location
-from anabranch.graph.schema import is_named_tuple
+from anabranch.graph.schema import is_named_tuple, schema_of
 
 _DEEPEST = 4  # functions that inlined functions call are inlined up to here
 _LARGEST = 80  # nodes of the syntax tree of such a function
@@ -40,6 +41,8 @@ class Expressions:
         self.names = names
         self.depth = depth
         self.locals: dict[str, Item | str] = {}
+        self.fields: Mapping[str, str] = {}  # expressions for the attributes of an instance that is no object
+        self.present: frozenset[str] = frozenset()  # expressions that are known not to be None
         # Whether nothing that this statement evaluated so far can fail or be seen: then what comes next may be
         # evaluated in a statement before it.
         self.is_calm = True
@@ -118,20 +121,75 @@ class Expressions:
         match node:
             case ast.Name(id=name, ctx=ctx):
                 held = self.locals.get(name)
-                if held is None:
-                    raise NotInline  # a name that nothing is known of
+                if held is None or (self.fields and name == self.code.instance):
+                    raise NotInline  # a name that nothing is known of, or an instance that is no object
                 text = held if isinstance(held, str) else held.tuple(self.lines, self.names)
                 return self._with_line(ast.Name(text, ctx), node)
-            case ast.Attribute(value=ast.Name(id=name), attr=attribute, ctx=ast.Load()):
-                item = self.locals.get(name)
-                if isinstance(item, Item) and attribute in item.schema.names and is_plain(item.schema.type):
-                    local = item.attribute(item.schema.names.index(attribute), self.lines, self.names)
-                    return self._with_line(ast.Name(local, ast.Load()), node)
+            case ast.Attribute(value=ast.Name(id=name)) if self.fields and name == self.code.instance:
+                return self._with_line(self._field(node), node)
+            case ast.Attribute(value=value, ctx=ast.Load()):
+                read = self._of_tuple(node, value)
+                if read is not None:
+                    return self._with_line(read, node)
+            case ast.BoolOp(op=ast.And(), values=values):
+                return self._with_line(self._conjunction(values), node)
             case ast.Call():
                 inlined = self._inlined(node)
                 if inlined is not None:
                     return inlined
         return self._copied(node)
+
+    def _field(self, node: ast.Attribute) -> ast.expr:
+        name = self.code.function.mangled(node.attr)
+        if name not in self.fields:
+            raise NotInline
+        field = _parsed(self.fields[name])
+        field.ctx = node.ctx  # type: ignore[attr-defined]  # a name or a subscript
+        return field
+
+    def _of_tuple(self, node: ast.Attribute, value: ast.expr) -> ast.expr | None:
+        """An attribute of a NamedTuple by its index, or as the local that holds it."""
+        item = self.item(value)
+        if item is not None and node.attr in item.schema.names and is_plain(item.schema.type):
+            local = item.attribute(item.schema.names.index(node.attr), self.lines, self.names)
+            return ast.Name(local, ast.Load())
+        kind = self.type_of(value)
+        if kind is None or kind.named is None or not is_plain(kind.named) or node.attr not in kind.named._fields:  # type: ignore[attr-defined]
+            return None
+        if kind.optional and self._text_of(value) not in self.present:
+            return None
+        index = ast.Constant(kind.named._fields.index(node.attr))  # type: ignore[attr-defined]
+        return ast.Subscript(self._rewritten(value), index, ast.Load())
+
+    def _text_of(self, node: ast.expr) -> str | None:
+        """A variable or an attribute of the instance, as it is in generated code."""
+        match node:
+            case ast.Name(id=name):
+                held = self.locals.get(name)
+                return held if isinstance(held, str) else None
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == self.code.instance:
+                return self.fields.get(self.code.function.mangled(attribute))
+        return None
+
+    def present_if(self, test: ast.expr) -> frozenset[str]:
+        """What is certainly not None if a condition holds."""
+        match test:
+            case ast.BoolOp(op=ast.And(), values=values):
+                return frozenset().union(*map(self.present_if, values))
+            case ast.Compare(left=value, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+                text = self._text_of(value)
+                return frozenset() if text is None else frozenset([text])
+        return frozenset()
+
+    def _conjunction(self, values: list[ast.expr]) -> ast.expr:
+        before = self.present
+        new = []
+        for value in values:
+            new.append(self._rewritten(value))
+            self.present |= self.present_if(value)
+            self.is_calm = False  # the next is not evaluated always
+        self.present = before
+        return ast.BoolOp(ast.And(), new)
 
     def _copied(self, node: Any) -> Any:
         new = type(node)()
@@ -197,6 +255,10 @@ class Expressions:
             return item
         local = self.names.new(name)
         self.lines.add(joined(f"{local} = ", self.expression(value)))
+        kind = self.type_of(value)
+        is_present = kind is not None and (not kind.optional or self._text_of(value) in self.present)
+        if kind is not None and kind.named is not None and is_present and has_schema(kind.named):
+            return Item(schema_of(kind.named), local)
         return local
 
     # Text -----------------------------------------------------------------------------------------------------

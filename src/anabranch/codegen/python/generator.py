@@ -11,18 +11,21 @@ from typing import Any, TypeVar
 
 from anabranch.codegen.part import Stream
 from anabranch.codegen.python.failures import line_of_user
-from anabranch.codegen.python.items import Item
+from anabranch.codegen.python.inlines import NotInline
+from anabranch.codegen.python.items import Item, is_plain
 from anabranch.codegen.python.lines import Line, unpack
 from anabranch.codegen.python.names import Names
 from anabranch.codegen.python.slots import SlotWindows, has_slots, slot_windows, take_over
+from anabranch.codegen.python.unboxed import Fields, UnboxedInstances, fields_of
 from anabranch.codegen.python.unit import Unit
-from anabranch.codegen.python.visits import VISITS
+from anabranch.codegen.python.visits import VISITS, inlined_methods, write_unboxed
 from anabranch.codegen.python.window_visits import prepare
 from anabranch.graph.model import Edge, Operator
 from anabranch.graph.schema import Schema
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import SinkMeaning
 from anabranch.operators.failures import GENERATED
+from anabranch.operators.process import Process
 from anabranch.operators.traversal import Node, Traversal
 
 _ONE_TO_ONE = ("map", "union", "punctuate")  # emissions need no counting: there are as many as tuples
@@ -48,6 +51,7 @@ class Generator:
         self.touched_all = False  # whether any key may have changed since the state was last saved
         self.clock = [0]  # the number of the item that is worked on, where origins are asked for
         self.files: dict[str, list[Line]] = {}  # the lines of each generated file
+        self.fields: dict[str, Fields] = {}  # of operators whose instances are no objects
         self._counters: dict[tuple[str, int], int] = {}
         self._inlined: dict[int, tuple[Any, Any]] = {}
         self._touched: dict[str, dict[Any, None]] = {}
@@ -64,6 +68,8 @@ class Generator:
         for operator in traversal.graph.operators:
             if isinstance(operator.definition, WindowAggregate):
                 self._prepare_windows(operator, operator.definition)
+            if isinstance(operator.definition, Process):
+                self._prepare_instances(operator, operator.definition)
             for port in range(len(operator.outputs)):
                 if operator.kind not in ("entry", *_ONE_TO_ONE):
                     self._counters[operator.id, port] = len(self.counts)
@@ -75,6 +81,27 @@ class Generator:
             self.node(operator.id).meaning = windows
             prepare(self, operator, definition)
             take_over(windows, begun, definition)
+
+    def _prepare_instances(self, operator: Operator, definition: Process) -> None:
+        """Do without objects where that makes no difference."""
+        methods = inlined_methods(self, operator)
+        if operator.on_error != "stop" or not all(method in methods for method in definition.methods):
+            return
+        schemas = {method: port.schema for method, port in zip(definition.methods, operator.inputs, strict=True)}
+        fields = fields_of(definition, schemas)
+        if fields is None:
+            return
+        try:
+            for method, schema in schemas.items():
+                trial = Unit(self, "trial", has_loop=False, is_trial=True)
+                write_unboxed(trial, operator, methods[method], Item(schema, "item"), "key", fields)
+        except NotInline:
+            return
+        node = self.node(operator.id)
+        begun: Any = node.meaning
+        unboxed = node.meaning = UnboxedInstances(operator, fields)
+        unboxed.instances.update((key, fields.of(instance)) for key, instance in begun.instances.items())
+        self.fields[operator.id] = fields
 
     @property
     def source(self) -> str:
@@ -204,7 +231,8 @@ class Generator:
                 if len(inputs) == 1:
                     start = len(lines.lines)
                     self._entry(unit, stream)
-                    unpack(lines, start, "row", len(self._schema(stream).names))
+                    if is_plain(self._schema(stream).type):
+                        unpack(lines, start, "row", len(self._schema(stream).names))
                     continue
                 with lines.block(f"{'if' if number == 0 else 'elif'} turn == {number}:"):
                     lines.add(f"row = {readers[number]}()")

@@ -116,10 +116,15 @@ def unpack(lines: Lines, start: int, name: str, width: int) -> None:
     """Take a tuple apart at once where the lines from `start` on read many of its attributes in every case."""
     indent = "    " * lines.depth
     read = re.compile(rf"{indent}(\w+) = {name}\[(\d+)\]$")
-    found = [(line, match) for line in lines.lines[start:] if (match := read.match(line.text))]
-    if len(found) * _INDEX_COST <= _UNPACK_COST + width * _PART_COST:
+    parts: dict[int, str] = {}
+    rest = []
+    for line in lines.lines[start:]:
+        match = read.match(line.text)
+        if match is None or int(match[2]) in parts:
+            rest.append(line)
+        else:
+            parts[int(match[2])] = match[1]
+    if len(parts) * _INDEX_COST <= _UNPACK_COST + width * _PART_COST:
         return
-    parts = {int(match[2]): match[1] for _, match in found}
     targets = "".join(f"{parts.get(at, '_')}, " for at in range(width))
-    rest = [line for line in lines.lines[start:] if not any(line is each for each, _ in found)]
     lines.lines[start:] = [Line(f"{indent}{targets}= {name}"), *rest]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.codegen.python.saving import Saver
 from anabranch.codegen.python.slots import SlotWindows, TimeSlots
+from anabranch.codegen.python.unboxed import Fields
 from anabranch.operators.base import Meaning
 from anabranch.operators.process import Process
 from anabranch.operators.traversal import Node
@@ -70,7 +71,9 @@ class State:
         if isinstance(node.operator.definition, Process) and self._generator.is_hot(node.operator.id):
             if self._generator.touched_all:
                 return None
-            return {key: meaning.instances[key] for key in self._generator.touched(node.operator.id)}
+            touched = self._generator.touched(node.operator.id)
+            changed = {key: meaning.instances[key] for key in touched if key in meaning.instances}
+            return {**_state_of(meaning), "instances": changed}
         return None
 
     def _forget_changes(self) -> None:
@@ -80,21 +83,37 @@ class State:
             if isinstance(node.meaning, SlotWindows):
                 node.meaning.forget_changes()
 
+    def _instances(
+        self, node: Node, instances: dict[Any, Any], fields: tuple[str, ...] | None = None
+    ) -> dict[Any, Any]:
+        """As they are kept here: whether that is as objects may have been decided otherwise where they were saved."""
+        own = self._generator.fields.get(node.operator.id)
+        if own is not None and fields is None:
+            return {key: own.of(instance) for key, instance in instances.items()}
+        if own is None and fields is not None:
+            saved = Fields(dict.fromkeys(fields))
+            return {key: saved.instance(_factory(node), held) for key, held in instances.items()}
+        return instances
+
     def _apply(self, node: Node, kind: str, content: Any) -> None:
         meaning: Any = node.meaning
         if isinstance(meaning, SlotWindows) and kind == CHANGES:
             meaning.apply(content)
-        elif kind == CHANGES:
-            meaning.instances.update(content)
+        elif "instances" in content:
+            if kind == WHOLE:  # generated code holds on to the dictionary
+                meaning.instances.clear()
+            meaning.instances.update(self._instances(node, **content))
         else:
             for name, value in content.items():
-                if name == "instances":  # generated code holds on to the dictionary
-                    meaning.instances.clear()
-                    meaning.instances.update(value)
-                else:
-                    setattr(meaning, name, value)
+                setattr(meaning, name, value)
         if isinstance(meaning, TimeSlots):
             meaning.forget_current()
+
+
+def _factory(node: Node) -> Any:
+    definition = node.operator.definition
+    assert isinstance(definition, Process)
+    return definition.factory
 
 
 def _state_of(meaning: Meaning | None) -> dict[str, Any]:

@@ -24,15 +24,17 @@ _LONGEST_PATH = 30  # operators
 class Unit:
     """Writes the code of one function.
 
-    What is counted per tuple is kept in locals inside a loop (`has_loop`), and added up when it is left.
+    What is counted per tuple is kept in locals inside a loop (`has_loop`), and added up when it is left. A trial is only
+    to see whether an operator can be written.
     """
 
-    def __init__(self, generator: Generator, name: str, *, has_loop: bool) -> None:
+    def __init__(self, generator: Generator, name: str, *, has_loop: bool, is_trial: bool = False) -> None:
         self.generator = generator
         self.names = generator.names
         self.name = name
         self.lines = Lines()
         self.has_loop = has_loop
+        self.is_trial = is_trial
         self.counters: dict[int, str] = {}
         self.appends: dict[str, str] = {}
         self.registers: dict[str, Registers] = {}  # locals that hold state, by operator
@@ -50,6 +52,8 @@ class Unit:
     def deliver(self, operator_id: str, port: int, item: Item) -> None:
         """What an emission of an operator sets off: work at every consumer, in the order they were connected."""
         generator = self.generator
+        if self.is_trial:
+            return
         counter = generator.counter(operator_id, port)
         if counter is not None:
             self._count(counter)

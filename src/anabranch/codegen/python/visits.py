@@ -14,6 +14,7 @@ from anabranch.codegen.python.inlines import Inline, NotInline
 from anabranch.codegen.python.items import Item
 from anabranch.codegen.python.lines import Code, joined
 from anabranch.codegen.python.slots import SlotWindows
+from anabranch.codegen.python.unboxed import Fields
 from anabranch.codegen.python.values import key_of
 from anabranch.codegen.python.window_visits import visit_windows
 from anabranch.errors import PlainProblem
@@ -27,6 +28,7 @@ from anabranch.operators.punctuate import Punctuate
 from anabranch.operators.split import Split
 
 if TYPE_CHECKING:
+    from anabranch.codegen.python.generator import Generator
     from anabranch.codegen.python.unit import Unit
 
 Visit = Callable[["Unit", Edge, Item], None]
@@ -181,42 +183,85 @@ def _process(unit: Unit, edge: Edge, item: Item) -> None:
     definition = cast(Process, operator.definition)
     names, lines = unit.names, unit.lines
     keys = definition.keys[edge.target_port]
-    instances = unit.generator.node(operator.id).meaning.instances  # type: ignore[union-attr]  # of a Process
     values = [item.attribute(item.schema.names.index(name), lines, names) for name in keys]
     key = key_of(item.schema, keys, values, names) if keys else "None"
-    if not key.isidentifier() or key in ("None",):
+    if not key.isidentifier():
         local = names.new("key")
         lines.add(f"{local} = {key}")
         key = local
-    held = names.constant(instances, f"instances_of_{operator.id}")
+    if unit.generator.tracks_changes:
+        lines.add(f"{names.constant(unit.generator.touched(operator.id), 'touched')}[{key}] = None")
+    method = definition.methods[edge.target_port]
+    code = inlined_methods(unit.generator, operator).get(method)
+    fields = unit.generator.fields.get(operator.id)
+    if fields is not None:
+        assert code is not None
+        write_unboxed(unit, operator, code, item, key, fields)
+        return
+    held = _instances(unit, operator)
     instance = names.new("instance")
     lines.add(f"{instance} = {held}.get({key})")
     with lines.block(f"if {instance} is None:"):
         factory = names.constant(definition.factory, _name(definition.factory))
         lines.add(f"{instance} = {held}[{key}] = {factory}()")
-    if unit.generator.tracks_changes:
-        lines.add(f"{names.constant(unit.generator.touched(operator.id), 'touched')}[{key}] = None")
+    _user_code(unit, operator, code, item, instance, f"{instance}.{method}")
+
+
+def _instances(unit: Unit, operator: Operator) -> str:
+    meaning: Any = unit.generator.node(operator.id).meaning
+    return unit.names.constant(meaning.instances, f"instances_of_{operator.id}")
+
+
+def inlined_methods(generator: Generator, operator: Operator) -> dict[str, Inline]:
+    definition = cast(Process, operator.definition)
     schemas = {method: port.schema for method, port in zip(definition.methods, operator.inputs, strict=True)}
-    found = unit.generator.inlined(definition.factory, lambda: inline_methods(definition.factory, schemas))
-    method = definition.methods[edge.target_port]
-    _user_code(unit, operator, found.get(method), item, instance, f"{instance}.{method}")
+    return generator.inlined(definition.factory, lambda: inline_methods(definition.factory, schemas))
+
+
+def write_unboxed(unit: Unit, operator: Operator, code: Inline, item: Item, key: str, fields: Fields) -> None:
+    """A method on an instance of which only the attributes exist."""
+    names, lines = unit.names, unit.lines
+    held = _instances(unit, operator)
+    first = [names.constant(value, name) for name, value in fields.initial.items()]
+    keep = None
+    if fields.is_single:
+        [name] = fields.names
+        local = names.new(name)
+        places = {name: local}
+        keep = f"{held}[{key}] = {local}"
+        lines.add(f"{local} = {held}.get({key}, {first[0]})")
+    else:
+        local = names.new("fields")
+        places = {name: f"{local}[{at}]" for at, name in enumerate(fields.names)}
+        lines.add(f"{local} = {held}.get({key})")
+        with lines.block(f"if {local} is None:"):
+            lines.add(f"{local} = {held}[{key}] = [{', '.join(first)}]")
+    emitter = _emitter_of_sites(unit, operator, code)
+    body = Body(code, [item.fork()], lines, names, "None", fields=places, keep=keep)
+    body.write(emitter.emit, partial(_returned, unit, emitter))
+
+
+def _emitter_of_sites(unit: Unit, operator: Operator, code: Inline) -> Emitter:
+    """Where a method emits at several places, the code behind it is written once."""
+    emitter = _emitter(unit, operator)
+    if _sites(code) > 1 and unit.generator.is_large_behind(operator.id):
+        emitter.deliver = partial(_through_function, unit, operator.id)
+    return emitter
 
 
 def _user_code(
     unit: Unit, operator: Operator, code: Inline | None, item: Item, instance: str | None, call: str
 ) -> None:
     """Inlined, or called: a function that emits nothing, a tuple, or several."""
-    sites = 0 if code is None else _sites(code)
-    emitter = _emitter(unit, operator)
-    if sites > 1 and unit.generator.is_large_behind(operator.id):
-        emitter.deliver = partial(_through_function, unit, operator.id)
 
     def write() -> None:
-        body = Body(cast(Inline, code), [item.fork()], unit.lines, unit.names, instance)
+        assert code is not None
+        emitter = _emitter_of_sites(unit, operator, code)
+        body = Body(code, [item.fork()], unit.lines, unit.names, instance)
         body.write(emitter.emit, partial(_returned, unit, emitter))
 
     if code is None or not unit.attempt(write, NotInline):
-        emitter.deliver = partial(unit.deliver, operator.id)
+        emitter = _emitter(unit, operator)
         result = unit.names.new("result")
         unit.lines.add(f"{result} = {call}({item.tuple(unit.lines, unit.names)})")
         emitter.all_of(result)
