@@ -25,8 +25,10 @@ KEYS = ('"k"', '"s"', '"f"', '"o"', '"p"', '"b"', '"u"', '["k", "s"]', '["o", "b
 AGGREGATES = (
     ("int", "ab.count()"), ("int", 'ab.sum_("i")'), ("float", 'ab.sum_("f")'), ("int", 'ab.sum_("o")'),
     ("int", 'ab.sum_("b")'), ("float", 'ab.mean("f")'), ("float", 'ab.mean("i")'), ("float | None", 'ab.mean("p")'),
-    ("float", 'ab.std("f")'), ("float", 'ab.std("k", ddof=0)'), ("float | None", 'ab.std("o")'), ("float", 'ab.min_("f")'),
-    ("float", 'ab.max_("f")'), ("int", 'ab.max_("i")'), ("int | None", 'ab.min_("o")'), ("float | None", 'ab.max_("p")'),
+    ("float", 'ab.std("f")'), ("float", 'ab.std("k", ddof=0)'), ("float | None", 'ab.std("o")'),
+    ("float", 'ab.min_("f")'),
+    ("float", 'ab.max_("f")'), ("int", 'ab.max_("i")'), ("int | None", 'ab.min_("o")'),
+    ("float | None", 'ab.max_("p")'),
     ("bool", 'ab.min_("b")'), ("str", 'ab.first("s")'), ("str | None", 'ab.last("u")'), ("float", 'ab.any_("f")'),
     ("int | None", 'ab.first("o")'), ("bool | None", 'ab.last("q")'), ("str", 'ab.arg_max("s", by="f")'),
     ("float | None", 'ab.arg_max("p", by="o")'), ("int", 'ab.arg_max("i", by="b")'),
@@ -66,7 +68,9 @@ class ProgramWriter:
             start = "begin"
         self._grow(start, is_punctuated=start == "begin")
         body = "\n".join(self.lines)
-        return "\n".join([PRELUDE, *self.definitions, "", "def program(items, more):", "    sinks = []", body, "    return sinks"])
+        return "\n".join(
+            [PRELUDE, *self.definitions, "", "def program(items, more):", "    sinks = []", body, "    return sinks"]
+        )
 
     def _grow(self, start: str, *, is_punctuated: bool) -> None:
         """Operators one after the other, now and then a branch beside them."""
@@ -158,7 +162,11 @@ class ProgramWriter:
         return fields, [f"        self.{name} = {FIELDS[name][1]}" for name in chosen]
 
     def _member(self, name: str, kind: str, member: str) -> str:
-        return f"self.{name}.{member}" if kind == "Pair" else f"(self.{name}.{member} if self.{name} is not None else None)"
+        return (
+            f"self.{name}.{member}"
+            if kind == "Pair"
+            else f"(self.{name}.{member} if self.{name} is not None else None)"
+        )
 
     def _method(self, name: str, scope: Scope, fields: dict[str, str]) -> list[str]:
         """A method that emits at most once, in one of three styles."""
@@ -198,7 +206,9 @@ class ProgramWriter:
         if self.chance(0.3):
             return self._added("one.union(two)", "united")
         key = f", key={self.pick(*KEYS)}" if self.chance(0.7) else ""
-        return self._added(f"ab.connect({self._class(('left', 'right'))}, left=one, right=two{key}, out=Item)", "connected")
+        return self._added(
+            f"ab.connect({self._class(('left', 'right'))}, left=one, right=two{key}, out=Item)", "connected"
+        )
 
     def _window(self, stream: str, *, is_punctuated: bool) -> None:
         aggregates = self.random.sample(AGGREGATES, self.random.randrange(1, 5))
@@ -243,6 +253,7 @@ def written(seed: int, folder: Path) -> ModuleType:
 
 
 def module(text: str, name: str, folder: Path) -> ModuleType:
+    """A module of this text, until `forget_modules`."""
     path = folder / f"{name}.py"
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(name, path)
@@ -250,16 +261,26 @@ def module(text: str, name: str, folder: Path) -> ModuleType:
     assert spec.loader is not None
     made = importlib.util.module_from_spec(spec)
     sys.modules[name] = made
+    _modules.append(name)
     spec.loader.exec_module(made)
     return made
+
+
+_modules: list[str] = []
+
+
+def forget_modules() -> None:
+    """The analysis looks at every module that is loaded, so other tests are better off without these."""
+    while _modules:
+        del sys.modules[_modules.pop()]
 
 
 # Input ----------------------------------------------------------------------------------------------------------
 
 INTS = (0, 1, -1, 2**53, 2**53 + 1, -(2**53) - 1, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1, 10**9)
 FLOATS = (
-    0.0, -0.0, 1.0, float("nan"), float("inf"), float("-inf"), 5e-324, -5e-324, 2.2250738585072014e-308, 1e308, -1.7e308,
-    2.0**53, 2.0**63, -(2.0**63), 0.1, 1 / 3,
+    0.0, -0.0, 1.0, float("nan"), float("inf"), float("-inf"), 5e-324, -5e-324, 2.2250738585072014e-308, 1e308,
+    -1.7e308, 2.0**53, 2.0**63, -(2.0**63), 0.1, 1 / 3,
 )  # fmt: skip
 TEXTS = ("", "a", "ab", "abc", "é", "ab\0c", "a" * 16, "a" * 17, "a" * 16 + "b", "日本語の長い文字列です", "x" * 300)
 

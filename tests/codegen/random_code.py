@@ -172,7 +172,13 @@ class CodeWriter:
             self._chosen("int", scope, depth), self._present("int", scope) or one,
         ]  # fmt: skip
         if self.chance(self.risk):
-            options = [f"({one} // {other})", f"({one} % {small})", f"int({real})", f"({one} * {other})", f"({one} ** 3)"]
+            options = [
+                f"({one} // {other})",
+                f"({one} % {small})",
+                f"int({real})",
+                f"({one} * {other})",
+                f"({one} ** 3)",
+            ]
         return self.random.choice(options)
 
     def _float(self, scope: Scope, depth: int) -> str:
@@ -191,7 +197,13 @@ class CodeWriter:
             self._present("float", scope) or one,
         ]  # fmt: skip
         if self.chance(self.risk):
-            options = [f"({one} / {other})", f"math.sqrt({one})", f"math.exp({one})", f"({one} ** {other})", f"({one} % {other})"]
+            options = [
+                f"({one} / {other})",
+                f"math.sqrt({one})",
+                f"math.exp({one})",
+                f"({one} ** {other})",
+                f"({one} % {other})",
+            ]
         return self.random.choice(options)
 
     def _bool(self, scope: Scope, depth: int) -> str:
@@ -204,10 +216,12 @@ class CodeWriter:
         options = [
             f"({whole} {compared} {other_whole})", f"({real} {compared} {other_real})", f"({whole} {compared} {real})",
             f"({real} {compared} {self.pick('LARGE', '3', '-0.0')})", f"({text} {self.pick('==', '!=')} {other_text})",
-            f"({truth} {self.pick('and', 'or')} {other_truth})", f"(not {truth})", f"({truth} {compared} {other_truth})",
+            f"({truth} {self.pick('and', 'or')} {other_truth})", f"(not {truth})",
+            f"({truth} {compared} {other_truth})",
             f"({truth} {self.pick('&', '|', '^')} {other_truth})", f"({maybe} {self.pick('is', 'is not')} None)",
             f"({maybe} {self.pick('==', '!=')} None)", f"bool({self.pick(whole, real, truth)})", f"math.isnan({real})",
-            f"({whole} {self.pick('in', 'not in')} (1, 2.0, -3))", f"({text} in NAMES)", f"({text} not in {{'ab', 'x'}})",
+            f"({whole} {self.pick('in', 'not in')} (1, 2.0, -3))", f"({text} in NAMES)",
+            f"({text} not in {{'ab', 'x'}})",
             f"({whole} < {self.leaf('int', scope)} <= {self.leaf('int', scope)})",
             f"({other_whole} != 0 and {whole} % {other_whole} == 1)",
             f"({self.leaf('float', scope)} == 0.0 or 1 / {self.leaf('float', scope)} > 0.25)"
@@ -269,7 +283,9 @@ class CodeWriter:
         more = indent + "    "
         number = self.random.randrange(100)
         if self.chance(0.6):
-            limits = self.pick("4", f"({self.leaf('int', scope)}) % 5", "2, 9, 3", f"5, {self.leaf('int', scope)} % 4, -1")
+            limits = self.pick(
+                "4", f"({self.leaf('int', scope)}) % 5", "2, 9, 3", f"5, {self.leaf('int', scope)} % 4, -1"
+            )
             lines = [f"{indent}for j{number} in range({limits}):"]
             inner.add("int", f"j{number}")
         else:

@@ -5,19 +5,22 @@ Programs are random text (`programs.py`); whether native code is left on the way
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.codegen.comparing import Comparison, check_same
-from tests.codegen.programs import items, written
+from tests.codegen.programs import forget_modules, items, written
 
 INPUTS = 4  # for each program, which takes much longer to compile than to run
 
 
 @pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("ANABRANCH_CACHE", str(tmp_path / "cache"))
+    yield
+    forget_modules()
 
 
 def check_program(seed: int, folder: Path) -> bool:

@@ -19,12 +19,12 @@ from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.inputs import Data, chosen, columns_of, scattered_ids, skewed
 from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, home, numbers, shift_of
 
-USERS = 1000
-ENTRIES_PER_SECOND = 2000.0
+USERS = 5000
+ENTRIES_PER_SECOND = 400.0
 SERVERS = ("www", "api", "static", "shop", "login", "mail")
 MESSAGES = ("GET /", "GET /search", "GET /cart", "POST /order", "login ok", "login failed")
 ATTACKS = 0.1  # of the entries are those of one user who attacks
-THRESHOLD = 500
+THRESHOLD = 100
 SECONDS = 5
 
 

@@ -51,12 +51,13 @@ class _Execution:
         self.graph = graph
         self.metrics = metrics
         metrics.start(graph)
-        self.outside = [_Sink(operator) for operator in graph.sinks if not _belongs_inside(graph, operator)]
+        form = _chosen(graph, form)
+        self.outside = [_Sink(operator) for operator in graph.sinks if not _belongs_inside(graph, operator, form)]
         self.part = _part(graph, [sink.operator for sink in self.outside])
         self.inputs = {stream: number for number, stream in enumerate(self.part.inputs)}
         # A sink inside is called by the Python form, at its place in the order.
         has_sinks = any(self.part.operator(name).is_sink for name in self.part.operators)
-        self.element = python_form(self.part) if has_sinks else build_pe(self.part, _chosen(graph, form))
+        self.element = python_form(self.part) if has_sinks else build_pe(self.part, form)
         metrics.operators.update(self.element.metrics)
         self.chunk_size = chunk_size
         self.size = min(chunk_size, _FIRST_SIZE)
@@ -173,8 +174,13 @@ class _Sink:
             self.meaning.process(0, self._copy(row))
 
 
-def _belongs_inside(graph: Graph, sink: Operator) -> bool:
-    """Whether it shows when a sink gets a tuple: it has effects, or can fail, or a neighbour may fail before it."""
+def _belongs_inside(graph: Graph, sink: Operator, form: Form) -> bool:
+    """Whether it shows when a sink gets a tuple: it has effects, or can fail, or a neighbour may fail before it.
+
+    Native code has no effects, so there the only sink of a program may get its tuples a chunk at a time.
+    """
+    if form != "python" and len(graph.sinks) == 1:
+        return False
     [feeding] = [edge for edge in graph.edges if edge.target == sink.id]
     beside = [edge for edge in graph.edges if edge.source == feeding.source and edge.source_port == feeding.source_port]
     return not isinstance(sink.definition, Collect) or len(beside) > 1

@@ -94,7 +94,11 @@ class Accumulator:
         smaller = self.aggregate.function == "min_"
         if self.type.kind == "float":
             # Not "larger or equal": so NaN counts as larger, and two comparisons do.
-            return f"(not ({new} >= {old}) and {new} == {new})" if smaller else f"(not ({new} <= {old}) and {old} == {old})"
+            return (
+                f"(not ({new} >= {old}) and {new} == {new})"
+                if smaller
+                else f"(not ({new} <= {old}) and {old} == {old})"
+            )
         return f"{new} {'<' if smaller else '>'} {old}"
 
     def _add_arg_max(self, item: Value, *, is_first: bool) -> None:

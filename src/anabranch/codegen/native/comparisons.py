@@ -41,8 +41,8 @@ def compare(body: Body, node: ast.Compare) -> Value:
         with body.assuming(result):
             lines, (other, compared) = body.captured(partial(_link, body, op, other, following, node, is_last))
         if lines:
-            choices = (lines, Value(BOOL, compared)), ([], Value(BOOL, NEVER))
-            result = expressions.one_of(body, result, *choices, node).code
+            never: tuple[list[str], Value] = [], Value(BOOL, NEVER)
+            result = expressions.one_of(body, result, (lines, Value(BOOL, compared)), never, node).code
         else:
             result = expressions.both(result, compared)
     return Value(BOOL, result)

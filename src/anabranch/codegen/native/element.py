@@ -126,7 +126,8 @@ class NativeElement:
         meta[START], meta[STOP] = first, first + stretch.count
         last = None
         if many:
-            last = stretch.turns if stretch.turns is not None else np.full(stretch.count, stretch.input, np.uint16)
+            turns = stretch.turns if stretch.turns is not None else np.full(stretch.count, stretch.input)
+            last = np.ascontiguousarray(turns, np.uint16)
         while not self._call("process", outputs, last):
             pass
         done = int(meta[START]) - first

@@ -53,8 +53,7 @@ def lower(body: Body, node: ast.expr) -> Value:
             body.assign(target, found)
             return body.name(target.id, target)
         case ast.Tuple(elts=elements):
-            values = in_order(body, elements)
-            members = {str(at): value for at, value in enumerate(values)}
+            members = {str(at): value for at, value in enumerate(in_order(body, elements))}
             return Value(Type("tuple", members=tuple((n, v.type) for n, v in members.items())), members=members)
         case ast.Subscript(value=value, slice=ast.Constant(value=int(at))):
             return body.member_at(lower(body, value), at, node)
@@ -216,9 +215,9 @@ def one_of(
     kind = join(one[1].type, other[1].type)
     if not kind.is_known:
         raise NotNative(f"has {one[1].type} or {other[1].type} in `{ast.unparse(node)}`", body.location(node))
-    if not one[0] and not other[0] and one[1].type.kind == other[1].type.kind in ("int", "float", "bool"):
-        if one[1].has == other[1].has == ALWAYS:
-            return Value(kind.varying(), f"({one[1].code} if {condition} else {other[1].code})")
+    are_numbers = one[1].type.kind == other[1].type.kind in ("int", "float", "bool")
+    if not one[0] and not other[0] and are_numbers and one[1].has == other[1].has == ALWAYS:
+        return Value(kind.varying(), f"({one[1].code} if {condition} else {other[1].code})")
     result = body.variable(kind.varying(), "choice", node)
     for header, (lines, value) in ((f"if {condition}:", one), ("else:", other)):
         with body.branch(header, condition if value is one[1] else negated(condition)):

@@ -41,7 +41,7 @@ class Cell:
     kind: str
 
 
-COMMIT = "# commit "
+COMMIT = "#commit "  # comments that name an operator, perhaps a `commit`, begin with "# "
 
 # The first cells of `meta` are the same in every kernel.
 START, STOP, STATUS, TEXTS, FIRST_CELL = range(5)

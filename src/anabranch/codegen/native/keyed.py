@@ -8,6 +8,7 @@ from anabranch.codegen.native.kernel import Kernel
 from anabranch.codegen.native.records import Record
 from anabranch.codegen.native.values import ALWAYS, Value
 
+
 def key_words(kernel: Kernel, values: list[Value]) -> list[str]:
     """The words of a key's value: equal words for equal keys (design, section 2: -0.0 is 0.0, NaN equals itself)."""
     words: list[str] = []

@@ -197,7 +197,7 @@ class Visits:
         names = typed.function.parameters
         record, fields = self.state_of(operator, definition, typed_cls)
         keys = definition.keys[port]
-        new = [line for line in self._initial(fields, typed_cls, typed)]
+        new = self._initial(fields, typed_cls, typed)
         slot, words = find_slot(self.kernel, record, [_key_value(value, name) for name in keys], new)
         since = self.kernel.writer.position
         instance = Instance(names[0], fields, _class_of(definition.factory))
@@ -284,8 +284,7 @@ def typed_function(operator: Operator, fn: Any, parameters: tuple[Type, ...]) ->
 
 def typed_operator(operator: Operator, definition: Process) -> Any:
     methods: dict[str, tuple[Type, ...]] = {
-        method: (type_of_schema(port.schema),)
-        for method, port in zip(definition.methods, operator.inputs, strict=True)
+        method: (type_of_schema(port.schema),) for method, port in zip(definition.methods, operator.inputs, strict=True)
     }
     found = type_class(definition.factory, methods)
     if isinstance(found, Refusal):
@@ -300,4 +299,3 @@ def typed_operator(operator: Operator, definition: Process) -> Any:
 def _accept(problems: tuple[Refusal, ...]) -> None:
     if problems:
         raise NotNative(problems[0].reason, problems[0].location)
-

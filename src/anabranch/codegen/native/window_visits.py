@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anabranch.codegen.native.accumulators import Accumulator, accumulator
-from anabranch.codegen.native.keyed import check_room, find_slot, found_by, keep, keep_found, named_words, stored_as_new
 from anabranch.codegen.native.kernel import Kernel
+from anabranch.codegen.native.keyed import check_room, find_slot, found_by, keep, keep_found, named_words, stored_as_new
 from anabranch.codegen.native.records import Record, Word
 from anabranch.codegen.native.values import NotNative, Value
 from anabranch.codegen.types import Type

@@ -127,7 +127,7 @@ class Body(Expressions):
         """What is assigned may be None again."""
         nodes = [node for statement in body for node in ast.walk(statement)]
         stored = [n for n in nodes if isinstance(n, ast.Name | ast.Attribute) and isinstance(n.ctx, ast.Store)]
-        self.present -= {self._text_of(node) for node in stored}  # type: ignore[operator]  # no text is no harm
+        self.present -= {self._text_of(node) for node in stored}
 
     def _else(self, otherwise: list[ast.stmt]) -> None:
         if otherwise:

@@ -219,6 +219,7 @@ class Generator:
         """The function for the tuples of all inputs: of one, or in turns."""
         name = self.names.new("run")
         unit = Unit(self, name, has_loop=True)
+        unit.is_tail = not self.traversal.loops
         lines = unit.lines
         lines.depth = 1
         lines.add("try:")
@@ -229,10 +230,10 @@ class Generator:
                 lines.add("clock[0] += 1")
             for number, stream in enumerate(inputs):
                 if len(inputs) == 1:
-                    start = len(lines.lines)
+                    begin = len(lines.lines)
                     self._entry(unit, stream)
                     if is_plain(self._schema(stream).type):
-                        unpack(lines, start, "row", len(self._schema(stream).names))
+                        unpack(lines, begin, "row", len(self._schema(stream).names))
                     continue
                 with lines.block(f"{'if' if number == 0 else 'elif'} turn == {number}:"):
                     lines.add(f"row = {readers[number]}()")

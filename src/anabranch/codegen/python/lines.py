@@ -118,7 +118,8 @@ def unpack(lines: Lines, start: int, name: str, width: int) -> None:
     read = re.compile(rf"{indent}(\w+) = {name}\[(\d+)\]$")
     parts: dict[int, str] = {}
     rest = []
-    for line in lines.lines[start:]:
+    stop = next((at for at, line in enumerate(lines.lines) if at >= start and line.text.endswith(" continue")), None)
+    for line in lines.lines[start:stop]:
         match = read.match(line.text)
         if match is None or int(match[2]) in parts:
             rest.append(line)
@@ -127,4 +128,4 @@ def unpack(lines: Lines, start: int, name: str, width: int) -> None:
     if len(parts) * _INDEX_COST <= _UNPACK_COST + width * _PART_COST:
         return
     targets = "".join(f"{parts.get(at, '_')}, " for at in range(width))
-    lines.lines[start:] = [Line(f"{indent}{targets}= {name}"), *rest]
+    lines.lines[start:stop] = [Line(f"{indent}{targets}= {name}"), *rest]

@@ -119,8 +119,10 @@ class TimeSlots(SlotWindows):
         self.axis = Axis(definition.window, operator.inputs[0].schema)
         # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
         self.asked = [column.edge for _, column in definition.columns if isinstance(column, WindowEdge)]
+        self.asks_start = "start" in self.asked
+        self.is_number = self.axis.kind in ("int", "float")
         length = definition.window.length
-        self.whole = int(length) if self.axis.kind in ("int", "float") and length.denominator == 1 else None
+        self.whole = int(length) if self.is_number and length.denominator == 1 else None
         self.like: int | None = None  # the entry of slots that says whether datetimes have a zone
         self.reached: int | None = None  # the last boundary
         self.open: dict[int, dict[Any, Slot]] = {}  # end -> key -> slot; keys by first arrival
@@ -148,9 +150,10 @@ class TimeSlots(SlotWindows):
 
     def due(self, boundary: int) -> list[int]:
         """Windows to close now that time has reached a boundary; in order of their end."""
-        self.forget_current()
         self.reached = boundary
-        return [end for end in sorted(self.open) if end <= boundary]
+        ends = [end for end in self.open if end <= boundary]
+        ends.sort()
+        return ends
 
     def enter(self, boundary: int, value: Any) -> bool:
         """Make the window behind a boundary the current one; False if it is closed."""
@@ -190,10 +193,10 @@ class TimeSlots(SlotWindows):
 
     def edges(self, end: int, slot: Slot) -> tuple[Any, Any]:
         """The start and the end of a window, where they are asked for; None elsewhere."""
-        if self.axis.kind in ("int", "float"):
-            return self.point(end - 1), self.point(end)
+        if self.is_number:
+            return self.point(end - 1) if self.asks_start else None, self.point(end)
         like = slot[self.like] if self.like is not None else None
-        start = self.axis.start_of(end, like) if "start" in self.asked else None
+        start = self.axis.start_of(end, like) if self.asks_start else None
         return start, self.axis.end_of(end, like) if "end" in self.asked else None
 
 

@@ -20,12 +20,14 @@ _DEEPEST = 40  # blocks
 _MOST_LOOPS = 12
 _LONGEST_PATH = 30  # operators
 
+_WITHOUT_REST = ("filter", "map", "union")  # whose work is done when their tuple goes on
+
 
 class Unit:
     """Writes the code of one function.
 
-    What is counted per tuple is kept in locals inside a loop (`has_loop`), and added up when it is left. A trial is only
-    to see whether an operator can be written.
+    What is counted per tuple is kept in locals inside a loop (`has_loop`), and added up when it is left. A trial is
+    only to see whether an operator can be written.
     """
 
     def __init__(self, generator: Generator, name: str, *, has_loop: bool, is_trial: bool = False) -> None:
@@ -43,6 +45,7 @@ class Unit:
         self._pending: tuple[Edge, ...] = ()
         self._path: list[str] = []
         self._during = "process"
+        self.is_tail = False  # whether nothing follows in the loop: then `continue` is the end of a tuple
 
     @property
     def keeps_locals(self) -> bool:
@@ -59,11 +62,12 @@ class Unit:
             self._count(counter)
         edges = generator.node(operator_id).consumers[port]
         copies = self._copies(operator_id, port, item, len(edges))
-        outer = self._pending
+        outer, is_tail = self._pending, self.is_tail
         for number, edge in enumerate(edges):
             self._pending = (*outer, *edges[number + 1 :])
+            self.is_tail = is_tail and edge is edges[-1]
             self.arrive(edge, copies[number])
-        self._pending = outer
+        self._pending, self.is_tail = outer, is_tail
 
     def _count(self, counter: int) -> None:
         if self.has_loop:
@@ -107,12 +111,13 @@ class Unit:
         operator = self.generator.node(edge.target).operator
         self._path.append(edge.target)
         outer, self._during = self._during, "process"
+        is_tail, self.is_tail = self.is_tail, self.is_tail and operator.kind in _WITHOUT_REST
         if operator.kind != "exit":
             self.lines.comment(f"{operator.kind} '{operator.id}', {operator.location}")
         with self.at(edge.target, item):
             visit(self, edge, item)
         self._path.pop()
-        self._during = outer
+        self._during, self.is_tail = outer, is_tail
 
     def close(self, operator_id: str, during: str) -> None:
         """What the windows of an operator hold goes on, although no tuple arrived."""

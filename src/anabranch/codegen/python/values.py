@@ -32,7 +32,7 @@ def _abnormal(kind: AttributeType, value: str, names: Names, known: Type | None)
     match kind.kind:
         case "int":
             low, high = names.constant(SMALLEST_INT, "smallest"), names.constant(LARGEST_INT, "largest")
-            outside = f"not {low} <= {value} <= {high}"
+            outside = f"{value} < {low} or {value} > {high}"
             return outside if is_known else f"type({value}) is not int or {outside}"
         case "float":
             return None if is_known else f"type({value}) is not float"

@@ -93,6 +93,11 @@ def _name(fn: Any) -> str:
 def _filter(unit: Unit, edge: Edge, item: Item) -> None:
     operator = _operator(unit, edge)
     test = condition(unit, cast(Filter, operator.definition).predicate, item)
+    if unit.is_tail:
+        with unit.lines.block("if not (", test, "):"):
+            unit.lines.add("continue")
+        _emitter(unit, operator).again(item)
+        return
     with unit.lines.block("if ", test, ":"):
         _emitter(unit, operator).again(item.fork())
 
@@ -229,7 +234,7 @@ def write_unboxed(unit: Unit, operator: Operator, code: Inline, item: Item, key:
         local = names.new(name)
         places = {name: local}
         keep = f"{held}[{key}] = {local}"
-        lines.add(f"{local} = {held}.get({key}, {first[0]})")
+        lines.add(f"{local} = {held}.get({key}{'' if first[0] == 'None' else f', {first[0]}'})")
     else:
         local = names.new("fields")
         places = {name: f"{local}[{at}]" for at, name in enumerate(fields.names)}
