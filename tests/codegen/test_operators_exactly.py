@@ -86,6 +86,8 @@ def compute(t: Pairs) -> Result:
 {branches}
     return Result(x)
 
+EACH = [{each}]
+
 def program(items):
     return ab.from_items(Pairs, items).map(compute).collect("out")
 """
@@ -129,10 +131,10 @@ def pairs(make: Any) -> list[Any]:
     return [make(0, *each, *next(truths), next(optional[0]), next(optional[1])) for each in found]
 
 
-def in_python(compute: Any, item: Any) -> Any:
+def in_python(compute: Any, normal: Any, item: Any) -> Any:
     """The value that Python gives; None where it gives none that fits."""
     try:
-        return compute(item)
+        return normal(compute(item))
     except (ArithmeticError, ValueError, TypeError, ValueProblem):
         return None
 
@@ -144,7 +146,9 @@ def in_python(compute: Any, item: Any) -> Any:
 )
 def test_native_code_computes_as_python_does_or_not_at_all(kind: str, expressions: list[str], tmp_path: Path) -> None:
     branches = "\n".join(f"    if t.op == {at}: x = {text}" for at, text in enumerate(expressions))
-    made = module(TEXT.format(kind=kind, zero=ZEROS[kind], branches=branches), f"operators_on_{kind}s", tmp_path)
+    each = ", ".join(f"lambda t: Result({text})" for text in expressions)
+    text = TEXT.format(kind=kind, zero=ZEROS[kind], branches=branches, each=each)
+    made = module(text, f"operators_on_{kind}s", tmp_path)
     items = pairs(made.Pairs)
     comparison = Comparison(made.program([]))
     element = comparison.element(NativeOnly)
@@ -152,8 +156,7 @@ def test_native_code_computes_as_python_does_or_not_at_all(kind: str, expression
     normal = normalizer(comparison.part.schema(comparison.part.outputs[0]))
     for op, text in enumerate(expressions):
         given = [item._replace(op=op) for item in items]
-        compute = eval(f"lambda t: normal(Result({text}))", {**vars(made), "normal": normal})
-        want = [in_python(compute, item) for item in given]
+        want = [in_python(made.EACH[op], normal, item) for item in given]
         got = native_values(element, schema, given)
         for item, expected, value in zip(given, want, got, strict=True):
             if value is not None:

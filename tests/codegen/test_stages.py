@@ -121,5 +121,5 @@ def test_stages_are_saved_and_restored_together() -> None:
 
 
 def test_native_can_be_insisted_on() -> None:
-    with pytest.raises(ab.UsageError, match="'parse' cannot be native: it calls json.loads"):
+    with pytest.raises(ab.UsageError, match=r"'parse' cannot be native: it calls json\.loads"):
         build_pe(part_of_program(program([])), "native")

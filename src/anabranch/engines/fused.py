@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any, cast
 
+from anabranch.codegen.build import build_pe
 from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.forms import Form
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
-from anabranch.codegen.build import build_pe
-from anabranch.codegen.forms import Form
 from anabranch.codegen.python import PythonElement, python_form
 from anabranch.engines.base import Metrics, Result, carrying_result, collected
 from anabranch.engines.batching import Gathered, draw_soon

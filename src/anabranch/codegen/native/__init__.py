@@ -1,1 +1,1 @@
-"""The native form: a part of a program as one function over arrays, compiled by numba without the interpreter's lock."""
+"""The native form: a part of a program as a function over arrays, compiled by numba, without the lock of Python."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from anabranch.codegen.native.kernel import START, STATUS, STOP, Argument, Cell, Kernel, Knowledge, OutputMode
 from anabranch.codegen.native.commits import with_commits
 from anabranch.codegen.native.dtypes import dtype_of
+from anabranch.codegen.native.kernel import START, STATUS, STOP, Argument, Cell, Kernel, Knowledge, OutputMode
 from anabranch.codegen.native.records import Record
 from anabranch.codegen.native.values import NotNative
 from anabranch.codegen.native.visits import Visits

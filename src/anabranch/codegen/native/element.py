@@ -95,7 +95,7 @@ class NativeElement:
             return self._go_on(batch, 0, [])
         except _Leave as leave:
             self._count()
-            self._notes.append(f"{self._name()} went on in the Python form: a tuple is an error, or needs more than 64 bits")
+            self._notes.append(f"{self._name()} went on in the Python form: a tuple fails, or needs more than 64 bits")
             return self._go_on(batch, leave.item, outputs.chunks(inputs))
         self._count()
         return outputs.chunks(inputs)

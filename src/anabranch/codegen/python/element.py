@@ -134,23 +134,24 @@ class PythonElement:
 
     def _tuples(self, stretch: Tuples, batch: Batch, done: int, next_of: list[Callable[[], Any]]) -> None:
         self.generator.clock[0] = stretch.start - 1
-        turns = [stretch.input] * stretch.count if stretch.turns is None else stretch.turns.tolist()
+        turns: list[int] | None = None
         if len(next_of) == 1:
             assert batch.chunks[0] is not None
             rows = batch.chunks[0].rows
             items = iter(rows if stretch.count == len(rows) else rows[done : done + stretch.count])
         else:
+            turns = [stretch.input] * stretch.count if stretch.turns is None else stretch.turns.tolist()
             items = iter(turns)
         begun = stretch.count
         try:
-            self._run(items, *(next_of if len(next_of) > 1 else ()))
+            self._run(items, *(next_of if turns is not None else ()))
         except Exception as problem:
             begun -= length_hint(items)
             self._begun = stretch.start + begun
             raise self._failure(problem) from None
         finally:
             for number, stream in enumerate(self.part.inputs):
-                self._counting.entered(stream, turns[:begun].count(number) if len(next_of) > 1 else begun)
+                self._counting.entered(stream, begun if turns is None else turns[:begun].count(number))
 
     def arrive(self, edge: Edge, item: Any) -> None:
         """A tuple reaches generated code from the traversal."""
