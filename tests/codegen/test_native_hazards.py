@@ -410,6 +410,47 @@ def test_a_tuple_that_fails_far_behind_has_not_changed_any_state(fails: bool) ->
         check_left(totals.map(not_sixty), *streams)
 
 
+class ComputesWhatNobodyReads:
+    def __init__(self) -> None:
+        self.x = 1.0
+        self.name = "start"
+        self.flag: bool | None = True
+        self.unread = 0.0
+        self.also_unread: str | None = None
+
+    def process(self, t: Item) -> Real:
+        self.unread = self.x * 0.5 + min(self.x, t.f)
+        self.also_unread = self.name if self.flag else None
+        self.x, self.name, self.flag = t.f, t.s, t.q
+        return Real(1 / (t.a - 7))
+
+
+class HandsDownWhatNobodyReads:
+    def __init__(self) -> None:
+        self.a, self.b, self.c, self.d, self.e, self.f, self.g, self.h = 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0
+        self.n = 0
+
+    def process(self, t: Item) -> Whole:
+        self.h = self.g * 2.0
+        self.g = self.f * 2.0
+        self.f = self.e * 2.0
+        self.e = self.d * 2.0
+        self.d = self.c * 2.0
+        self.c = self.b * 2.0
+        self.b = self.a * 2.0
+        self.a = t.f
+        self.n += 1
+        return Whole(self.n)
+
+
+def test_a_chain_of_fields_that_nobody_reads_in_the_end_is_left_out() -> None:
+    check_native(source().process(HandsDownWhatNobodyReads))
+
+
+def test_the_python_form_goes_on_without_what_native_code_did_not_keep() -> None:
+    check_left(source([t._replace(a=k) for k, t in enumerate(ITEMS[:30])]).process(ComputesWhatNobodyReads, key="p"))
+
+
 # Columns that only pass through ---------------------------------------------------------------------------------
 
 

@@ -171,7 +171,14 @@ class _Sink:
         received = metrics[self.operator.id]
         for row in chunk.rows:
             received.received += 1
-            self.meaning.process(0, self._copy(row))
+            try:
+                self.meaning.process(0, self._copy(row))
+            except StopIteration as problem:  # as the oracle says it
+                stopped = RuntimeError("StopIteration")
+                stopped.__cause__ = problem
+                after_failure(self.operator, received, stopped, row, "process")
+            except Exception as problem:
+                after_failure(self.operator, received, problem, row, "process")
 
 
 def _belongs_inside(graph: Graph, sink: Operator, form: Form) -> bool:

@@ -15,7 +15,7 @@ from anabranch.codegen.part import Part
 from anabranch.graph.model import Operator
 from anabranch.operators.aggregate import WindowAggregate
 
-_MOST_PASSES = 5
+_MOST_PASSES = 50  # each may find one more field that nobody reads
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ def assemble(part: Part, *, origins: bool = False, tracks_changes: bool = False)
         if found.learnt == known:
             return _module(found)
         known = found.learnt
-    raise AssertionError("the passes over a part do not come to an end")
+    raise NotNative("is too large to be followed", part.operator(part.operators[0]).location, part.operators[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -165,7 +165,7 @@ class Body:
                 raise NotNative(f"assigns {value.type} where {target.type} is expected", self.location(node))
             for name, member in target.members.items():
                 self._store(member, value.members[name], node)
-        elif target.code:
+        elif not target.is_stable:  # else it is a field that nobody reads
             self.writer.line(f"{target.code} = {self.code_of(expressions.as_type(self, value, target.type, node))}")
 
     def clear(self, target: Value) -> None:
@@ -175,7 +175,7 @@ class Body:
                 self.writer.line(f"{member.has} = False")
             if member.members is not None:
                 self.clear(member)
-            elif member.code and member.type.kind in STORABLE:
+            elif not member.is_stable and member.type.kind in STORABLE:
                 self.writer.line(f"{member.code} = {ZEROS[member.type.kind]}")
 
     def code_of(self, value: Value) -> str:

@@ -67,6 +67,9 @@ def meanings_of(part: Part, state: NativeState, assembled: Assembled) -> dict[st
     return found
 
 
+_NOT_KEPT = {"int": 0, "float": 0.0, "bool": False, "str": ""}
+
+
 class _Reader:
     """Reads values out of records."""
 
@@ -108,13 +111,13 @@ class _Reader:
         return values[0] if len(values) == 1 else tuple(values)
 
     def field(self, slot: int, kind: Type, path: tuple[str, ...]) -> Any:
-        """A value of a field; what is never read was not kept, and is None."""
+        """A value of a field. What was not kept is a zero: Python may compute with it, but nothing depends on that."""
         if kind.optional and self.at(slot, *path, "?") is False:
             return None
         if kind.kind == "tuple":
             members = [self.field(slot, each, (*path, name)) for name, each in kind.members]
             return kind.named._make(members) if kind.named else tuple(members)  # type: ignore[attr-defined]
-        return self.at(slot, *path)
+        return self.at(slot, *path) if path in self.words else _NOT_KEPT.get(kind.kind)
 
 
 def _export_process(reader: _Reader, operator: Operator, definition: Process, meaning: Any) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from anabranch.codegen.native.kernel import Kernel
-from anabranch.codegen.native.values import ALWAYS, STORABLE, Value
+from anabranch.codegen.native.values import ALWAYS, STORABLE, ZEROS, Value
 from anabranch.codegen.types import Type
 
 
@@ -128,8 +128,8 @@ def variables_of(kernel: Kernel, record: Record, kind: Type, hint: str, path: tu
         return Value(kind, "0", "False")
     name = kernel.writer.fresh(hint if kind.kind in STORABLE else f"unstorable_{hint}")
     kernel.state_names[name] = record.operator
-    if name in kernel.known.dropped:
-        return Value(kind.varying(), "", has or ALWAYS)
+    if name in kernel.known.dropped:  # a constant takes its place in what is computed with it for nobody
+        return Value(kind.varying(), ZEROS.get(kind.kind, "0"), has or ALWAYS, is_stable=True)
     if kind.kind in STORABLE:
         record.add(name, kind.kind, path)
     return Value(kind.varying(), name, has or ALWAYS)
