@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from anabranch.operators.aggregate import WindowAggregate
 from tests.codegen.comparing import Comparison, check_same
 from tests.codegen.programs import forget_modules, items, written
 
@@ -41,10 +43,41 @@ def check_program(seed: int, folder: Path) -> bool:
     return True
 
 
-# Those with these seeds are native, all together cover every operator of the palette, and compile quickly.
-@pytest.mark.parametrize("seed", [1, 100, 103, 107, 111, 112, 113, 116, 127, 129])
-def test_native_code_is_what_the_oracle_does(seed: int, tmp_path: Path) -> None:
+# All native, none large, and together they have every operator and every shape of window.
+SEEDS = [415, 417, 423, 436, 474, 527, 537, 566, 582, 585, 591, 598, 621]
+KINDS = {
+    "map", "filter", "flat_map", "split", "union", "distinct", "process", "process by key", "connect", "connect by key",
+    "count window", "count window by key", "own clock window", "own clock window by key", "shared clock window by key",
+    "shared clock window of groups", "punctuated window", "punctuated window by key", "late tuples",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_native_code_does_what_the_oracle_does(seed: int, tmp_path: Path) -> None:
     assert check_program(seed, tmp_path)
+
+
+def test_these_programs_have_every_operator_and_shape_of_window(tmp_path: Path) -> None:
+    assert {kind for seed in SEEDS for kind in kinds(seed, tmp_path)} == KINDS
+
+
+def kinds(seed: int, folder: Path) -> set[str]:
+    comparison = Comparison(*written(seed, folder).program([], []))
+    assert comparison.assembled is not None
+    found = set()
+    for name in comparison.part.operators:
+        definition: Any = comparison.graph.operator(name).definition
+        key = " by key" if definition.key else ""
+        if isinstance(definition, WindowAggregate):
+            groups = " of groups" if definition.group_by else ""
+            record = comparison.assembled.records.get(name)  # None where a condition that never holds is in front
+            if record is not None:
+                found.add(f"{record.shape} window{key}{groups}")
+                found |= {"late tuples"} if definition.late else set()
+        else:
+            kind = comparison.graph.operator(name).kind
+            found.add(f"{kind}{key}" if kind in ("process", "connect") else kind)
+    return found
 
 
 @pytest.mark.slow

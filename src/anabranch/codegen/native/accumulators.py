@@ -65,6 +65,8 @@ class Accumulator:
                 writer.line(f"{names['squares']} = {names['squares']} + {distance} * ({number} - {names['mean']})")
             case "min_" | "max_" if is_first:
                 writer.line(f"{names['value']} = {value.code}")
+                if "set" in names:
+                    writer.line(f"{names['set']} = True")
             case "min_" | "max_":
                 better = self._is_better(value.code, names["value"])
                 if "set" not in names:
