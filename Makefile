@@ -10,7 +10,9 @@ TEST_WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(TEST_WORKERS)
 # The analysis looks at every module that is loaded, so tests that expect a certain plan run without the others.
 PLANS := tests/passes tests/graph tests/test_explain.py tests/commands/test_explain_command.py
-WITHOUT_PLANS := $(addprefix --ignore=,$(PLANS))
+# Whether code can be native is decided by the same analysis, so those tests are apart, too.
+GENERATED := tests/codegen tests/engines
+OTHERS := $(addprefix --ignore=,$(PLANS) $(GENERATED))
 
 .PHONY: help setup venv demo test test-full lint types clean
 
@@ -27,11 +29,13 @@ demo: setup ## run the mobility fraud example on a million calls and show what i
 
 test: lint types ## lint, types, and the tests but the slow ones
 	@$(PYTEST) -m "not slow" $(PLANS)
-	@$(PYTEST) -m "not slow" $(WITHOUT_PLANS)
+	@$(PYTEST) -m "not slow" $(GENERATED)
+	@$(PYTEST) -m "not slow" $(OTHERS)
 
 test-full: lint types ## the same with the slow random and fault tests
 	@$(PYTEST) $(PLANS)
-	@$(PYTEST) $(WITHOUT_PLANS)
+	@$(PYTEST) $(GENERATED)
+	@$(PYTEST) $(OTHERS)
 
 lint: setup ## ruff: rules and formatting (to apply both: .venv/bin/ruff check --fix . && .venv/bin/ruff format .)
 	@$(BIN)/ruff check .

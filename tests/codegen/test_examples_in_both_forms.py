@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_writes_the_same_in_every_form(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module(f"examples.{name}")
-    [app] = [each for each in vars(module).values() if isinstance(each, App)]
+    [app] = [each for each in map(partial(getattr, module), dir(module)) if isinstance(each, App)]
     options = module.generate(COUNT, tmp_path)
     collected = {"sequential": ab.run(app(**options)).collected}
     written = {"sequential": contents(tmp_path)}
