@@ -250,6 +250,8 @@ WINDOWS: list[Any] = [
     ab.tumbling(count=3),
     ab.tumbling(count=1),
     ab.tumbling(seconds=2, on="ts"),
+    ab.tumbling(seconds=2, on="ts"),
+    ab.tumbling(seconds=0.3, on="ts"),
     ab.tumbling(delta=3, on="n"),
     ab.sliding(count=3, slide=2),
     ab.sliding(seconds=3, slide=1, on="ts"),
@@ -293,9 +295,9 @@ def products(stream: Any) -> Any:
 def through_lists(stream: Any) -> Any:
     """Each of two consumers gets lists of its own."""
     bags = stream.map(lambda item: Bag(item.n, [item.x, 1], item.ts), out=Bag)
-    grown = bags.filter(lambda bag: bag.values.append(2.0) is None)
+    grown = bags.filter(lambda bag: bag.values.append(2) is None)
     kept = bags.map(lambda bag: Bag(len(bag.values), bag.values, bag.ts), out=Bag)
-    return grown.union(kept).map(lambda bag: Item(bag.n, sum(bag.values), "list", None, bag.ts), out=Item)
+    return grown.union(kept).map(lambda bag: Item(bag.n, sum(bag.values), repr(bag.values), None, bag.ts), out=Item)
 
 
 def through_moments(stream: Any) -> Any:

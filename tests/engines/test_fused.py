@@ -162,7 +162,7 @@ def test_lines_from_a_server_are_processed_as_they_come() -> None:
             seen.append(item.n)
             arrived.set()
 
-        ab.run(ab.read_tcp(f"127.0.0.1:{server.getsockname()[1]}", Item).for_each(note), engine="fused")
+        ab.run(ab.read_tcp(server.getsockname()[1], Item, host="127.0.0.1").for_each(note), engine="fused")
         serving.join()
     assert seen == [1, 2]
 

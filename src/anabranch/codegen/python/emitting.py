@@ -171,7 +171,8 @@ class Emitter:
     def all_of(self, name: str) -> None:
         """A local that holds what a function returned: nothing, a tuple, or several."""
         out = self.names.new("out")
-        with self.lines.block(f"for {out} in {self.names.constant(each_item, 'each_item')}({name}):"):
+        header = f"for {out} in {self.names.constant(each_item, 'each_item')}({name}):"
+        with self.lines.at(self.lines.place), self.lines.block(header):
             self.routed(out)
 
     def _normalizer(self, port: int) -> str:
