@@ -1,7 +1,7 @@
 """Whether a native stretch among Python ones pays: what crossing to it costs against what it saves.
 
-The figures are nanoseconds per tuple on the machine this was developed on; `python -m benchmarks.codegen` measures them
-again ("crossings"). Only their ratios matter here, and those differ little from machine to machine.
+The figures are nanoseconds per tuple, rough ones: estimated from how long whole pipelines took in each form, not yet measured
+one by one. Only their ratios matter here.
 """
 
 from __future__ import annotations
