@@ -1,7 +1,7 @@
 """Whether a native stretch among Python ones pays: what crossing to it costs against what it saves.
 
-The figures are nanoseconds per tuple, rough ones: estimated from how long whole pipelines took in each form, not yet measured
-one by one. Only their ratios matter here.
+The figures are nanoseconds per tuple, and rough: estimated from how long whole pipelines took in each form, not
+measured one by one. Only their ratios matter here.
 """
 
 from __future__ import annotations
