@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy.typing as npt
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.inputs import Data
 
-Output = list[tuple[npt.NDArray[Any] | pa.Array, ...]]  # the output of a kernel, chunk by chunk
+Output = list[pa.RecordBatch]  # of a kernel, chunk by chunk
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Pipeline:
     program: makes the program from a list of tuples per source; the sink is named "out"
     data: as many tuples as asked for, always the same
     python_loop: a hand-written loop over NamedTuples, which gives NamedTuples
-    kernel: a hand-written numba loop over Arrow's buffers, which gives arrays; None where nobody would write one
+    kernel: a hand-written numba loop from record batches to record batches; None where nobody would write one
     bytewax: the program in Bytewax, over lists of NamedTuples
     has_string_keys, is_native: which of the named ratios it counts for
     """

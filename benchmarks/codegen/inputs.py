@@ -18,7 +18,7 @@ from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.graph.schema import schema_of
 from anabranch.operators.formats.arrow_types import arrow_schema
 
-CHUNK = 16_384  # tuples
+ROW_CHUNK, COLUMN_CHUNK = 16_384, 65_536  # tuples; of columns as many as readers of files give, or fewer
 
 Turns = npt.NDArray[np.uint16]
 
@@ -38,7 +38,7 @@ class Data:
         """The tuples that are drawn first."""
         return self._between(0, count)
 
-    def cut(self, size: int = CHUNK) -> Iterator[Data]:
+    def cut(self, size: int) -> Iterator[Data]:
         """The same in stretches, each with memory of its own, as it would arrive from elsewhere."""
         for start in range(0, len(self), size):
             yield self._between(start, start + size)
@@ -70,15 +70,15 @@ class Data:
 
 def row_batches(data: Data) -> list[Batch]:
     """What a processing element in the Python form is given."""
-    return [_batch(data, each, has_rows=True) for each in _with_end(data)]
+    return [_batch(data, each, has_rows=True) for each in _with_end(data, ROW_CHUNK)]
 
 
-def column_batches(data: Data, size: int = CHUNK) -> list[Batch]:
+def column_batches(data: Data, size: int = COLUMN_CHUNK) -> list[Batch]:
     """What a native processing element is given."""
     return [_batch(data, each, has_rows=False) for each in _with_end(data, size)]
 
 
-def _with_end(data: Data, size: int = CHUNK) -> list[tuple[Data, bool]]:
+def _with_end(data: Data, size: int) -> list[tuple[Data, bool]]:
     parts = list(data.cut(size))
     return [(part, part is parts[-1]) for part in parts]
 

@@ -6,6 +6,7 @@ is a power of two. Columns for the output are kept from chunk to chunk, and what
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -47,6 +48,11 @@ class Columns:
 
     def first(self, count: int) -> tuple[npt.NDArray[Any], ...]:
         return tuple(each[:count].copy() for each in self.arrays)
+
+
+def batch_of(type: type[Any], columns: Sequence[npt.NDArray[Any] | pa.Array]) -> pa.RecordBatch:
+    """The output of a chunk; numbers are not copied."""
+    return pa.record_batch(list(map(pa.array, columns)), names=type._fields)
 
 
 def numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:

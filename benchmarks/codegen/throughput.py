@@ -8,6 +8,8 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+import pyarrow as pa
+
 from benchmarks.codegen.bytewax_flows import batches_of
 from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.elements import NATIVE, PYTHON, Form, Missing, Runner, oracle
@@ -88,8 +90,8 @@ def _entries(pipeline: Pipeline, sizes: Sizes, missing: dict[str, str]) -> Itera
     if pipeline.kernel is not None:
         whole = partial(column_batches, size=max(sizes.native, sizes.check))
         yield from _form(pipeline, NATIVE, sizes.native, column_batches, missing)
-        yield Entry(KERNEL, sizes.native, column_batches, pipeline.kernel, _rows_of_columns)
-        yield Entry(KERNEL_WHOLE, sizes.native, whole, pipeline.kernel, _rows_of_columns)
+        yield Entry(KERNEL, sizes.native, column_batches, pipeline.kernel, _rows_of_batches)
+        yield Entry(KERNEL_WHOLE, sizes.native, whole, pipeline.kernel, _rows_of_batches)
     yield from _form(pipeline, PYTHON, count, row_batches, missing)
     yield Entry(LOOP, count, Data.merged_rows, pipeline.python_loop, list)
     yield Entry(
@@ -113,11 +115,11 @@ def _form(
 def _rows_of_outputs(form: Form, outputs: list[Any]) -> list[Any]:
     if form == PYTHON:
         return list(chain.from_iterable(outputs))
-    return _rows_of_columns([batch.columns for batch in outputs])
+    return _rows_of_batches(outputs)
 
 
-def _rows_of_columns(outputs: Output) -> list[Any]:
-    return list(chain.from_iterable(zip(*(each.tolist() for each in columns), strict=True) for columns in outputs))
+def _rows_of_batches(outputs: Output) -> list[Any]:
+    return list(chain.from_iterable(zip(*map(pa.Array.to_pylist, batch.columns), strict=True) for batch in outputs))
 
 
 # The answers ------------------------------------------------------------------------------------------------

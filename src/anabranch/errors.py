@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -29,7 +30,15 @@ class Location:
 def _shorten(file: str) -> str:
     """A path relative to the current folder where that is shorter to read."""
     try:
-        return str(Path(file).relative_to(Path.cwd()))
+        return _relative(file, os.getcwd())
+    except FileNotFoundError:  # the current folder was deleted
+        return file
+
+
+@functools.lru_cache
+def _relative(file: str, folder: str) -> str:
+    try:
+        return str(Path(file).relative_to(folder))
     except ValueError:
         return file
 

@@ -14,7 +14,7 @@ from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.bytewax_flows import run_flow, source
 from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.inputs import Data, columns_of, scattered_ids, skewed
-from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, home, numbers, shift_of
+from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, batch_of, home, numbers, shift_of
 
 SENSORS = 2000
 READINGS = 20
@@ -83,7 +83,7 @@ def kernel(batches: list[Batch]) -> Output:
         columns = numbers(chunk.batch, "sensor"), numbers(chunk.batch, "value")
         table, used, count = _add(table, used, arrivals, *columns, *out.room_for(len(chunk)))
         arrivals += len(chunk)
-        found.append(out.first(count))
+        found.append(batch_of(Total, out.first(count)))
         if chunk.is_last:
             unfinished = table[table["n"] > 0]
             unfinished = unfinished[np.argsort(unfinished["first"])]

@@ -18,7 +18,7 @@ from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.bytewax_flows import START, at, event_clock, run_flow, source
 from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.inputs import Data, chosen, columns_of, scattered_ids, skewed
-from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, home, numbers, shift_of, texts
+from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, batch_of, home, numbers, shift_of, texts
 
 PHONES = 20_000
 CALLS_PER_SECOND = 20.0
@@ -144,7 +144,7 @@ def kernel(batches: list[Batch]) -> Output:
         columns = [numbers(calls, name) for name in ("phone", "x", "y", "ts")]
         room = out.room_for(len(chunk) + 1)
         table, used, count = _detect(table, used, window, *texts(calls, "area"), *columns, *room, chunk.is_last)
-        found.append(out.first(count))
+        found.append(batch_of(Count, out.first(count)))
     return found
 
 

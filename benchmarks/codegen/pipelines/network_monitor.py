@@ -17,7 +17,7 @@ from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.bytewax_flows import START, at, event_clock, run_flow, source
 from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.inputs import Data, chosen, columns_of, scattered_ids, skewed
-from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, home, numbers, shift_of
+from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, batch_of, home, numbers, shift_of
 
 USERS = 5000
 ENTRIES_PER_SECOND = 400.0
@@ -100,7 +100,7 @@ def kernel(batches: list[Batch]) -> Output:
         columns = numbers(chunk.batch, "uid"), numbers(chunk.batch, "ts")
         room = out.room_for(len(chunk) + int(window[0]["users"]))
         table, arrived, count = _count(table, arrived, window, *columns, *room, chunk.is_last)
-        found.append(out.first(count))
+        found.append(batch_of(Summary, out.first(count)))
     return found
 
 

@@ -17,7 +17,7 @@ from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.bytewax_flows import START, at, event_clock, run_flow, source
 from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.inputs import Data, columns_of
-from benchmarks.codegen.kernels import Columns, numbers
+from benchmarks.codegen.kernels import Columns, batch_of, numbers
 
 READINGS_PER_SECOND = 500.0
 
@@ -84,7 +84,7 @@ def kernel(batches: list[Batch]) -> Output:
         assert chunk is not None
         columns = numbers(chunk.batch, "value"), numbers(chunk.batch, "ts")
         count = _add(window, *columns, *out.room_for(len(chunk) + 1), chunk.is_last)
-        found.append(out.first(count))
+        found.append(batch_of(Load, out.first(count)))
     return found
 
 

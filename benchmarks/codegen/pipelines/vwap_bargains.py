@@ -19,7 +19,17 @@ from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.bytewax_flows import run_flow, source
 from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.inputs import Data, chosen, columns_of, skewed
-from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, home, numbers, packed_text, shift_of, texts
+from benchmarks.codegen.kernels import (
+    EMPTY,
+    FIRST_CAPACITY,
+    Columns,
+    batch_of,
+    home,
+    numbers,
+    packed_text,
+    shift_of,
+    texts,
+)
 
 SYMBOLS = 3000
 QUOTES_PER_TRADE = 3
@@ -147,7 +157,8 @@ def kernel(batches: list[Batch]) -> Output:
         assert count >= 0, "a symbol of more than 16 bytes"
         at, vwap = out.first(count)
         ask, size, ts = (numbers(quotes, name)[at] for name in ("ask", "size", "ts"))
-        found.append((quotes.column("symbol").take(pa.array(at)), ts, ask, vwap, (vwap - ask) * size))
+        symbol = quotes.column("symbol").take(pa.array(at))
+        found.append(batch_of(Bargain, (symbol, ts, ask, vwap, (vwap - ask) * size)))
     return found
 
 

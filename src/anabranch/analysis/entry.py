@@ -15,6 +15,7 @@ from anabranch.analysis.lookup import static
 from anabranch.analysis.protocols import is_definitely_generated
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.scopes import Scope
+from anabranch.analysis.syntax import walk
 from anabranch.analysis.values import PLAIN_ATOM, Atom, Obj, Place, Plain, Site, Source, Tup, Value, one
 from anabranch.errors import Location
 from anabranch.graph.schema import SCALARS, AttributeType, Schema
@@ -137,7 +138,7 @@ def _assigned_in(function: types.FunctionType, cls: type, rest: tuple[type, ...]
             case ast.Expr() | ast.AugAssign() | ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Assert():
                 pass
             case _:
-                if any(isinstance(n, ast.Return) for n in ast.walk(statement)):
+                if any(isinstance(n, ast.Return) for n in walk(statement)):
                     break  # what follows is not on every path
     return {name for name in found if not _is_descriptor(static(cls, name)[1])}
 

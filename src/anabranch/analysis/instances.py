@@ -50,7 +50,9 @@ def spellings(cls: type, name: str) -> list[str]:
     return [name]
 
 
-def attribute_uses(cls: type, name: str) -> Iterator[tuple[Use, Namespace, Receiver]] | None:
+def attribute_uses(
+    cls: type, name: str, *, only_writes: bool = False
+) -> Iterator[tuple[Use, Namespace, Receiver]] | None:
     """Every use of an attribute of this name that may concern the class; None where texts are missing."""
     module = sys.modules.get(cls.__module__)
     if module is None:
@@ -58,20 +60,24 @@ def attribute_uses(cls: type, name: str) -> Iterator[tuple[Use, Namespace, Recei
     namespace = namespace_of(vars(module))
     if not namespace.is_complete or _is_used_by_strays(spellings(cls, name), namespace):
         return None
-    return _attribute_uses(cls, name, namespace)
+    return _attribute_uses(cls, name, namespace, only_writes)
 
 
 def _is_used_by_strays(names: list[str], namespace: Namespace) -> bool:
     return any(other.strays.may_use(name) for other in neighbours(namespace) for name in names)
 
 
-def _attribute_uses(cls: type, name: str, namespace: Namespace) -> Iterator[tuple[Use, Namespace, Receiver]]:
+def _attribute_uses(
+    cls: type, name: str, namespace: Namespace, only_writes: bool
+) -> Iterator[tuple[Use, Namespace, Receiver]]:
     related = _related_names(cls)
     for other in neighbours(namespace):
         for text in other.texts:
             for spelling in spellings(cls, name):
                 for use in uses_of(text).attributes[spelling] if spelling in text.text else ():
                     assert isinstance(use.node, ast.Attribute)
+                    if only_writes and isinstance(use.node.ctx, ast.Load):
+                        continue
                     receiver = _receiver(use.node.value, text, other.names, cls, related)
                     if receiver is not Receiver.UNRELATED:
                         yield use, other, receiver
@@ -81,11 +87,11 @@ def written_attribute(
     cls: type, name: str, is_instance: bool, is_frozen: bool = False
 ) -> tuple[str, Location | None] | None:
     """Why an attribute may be assigned during a run, and where; a frozen class can only be written by other means."""
-    found = attribute_uses(cls, name)
+    found = attribute_uses(cls, name, only_writes=True)
     if found is None:
         return "cannot be followed: not all of the source around it is known", None
     for use, _, receiver in found if not is_frozen else ():
-        if not isinstance(getattr(use.node, "ctx", None), ast.Load) and _is_write(use, receiver, is_instance):
+        if _is_write(use, receiver, is_instance):
             return "is assigned by a function", Location(use.text.file, getattr(use.node, "lineno", 1))
     namespace = namespace_of(vars(sys.modules[cls.__module__]))
     related = _related_names(cls)

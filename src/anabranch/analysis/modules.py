@@ -8,6 +8,8 @@ import linecache
 import operator
 import sys
 import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any
 from anabranch.analysis.freshness import is_plainly_edited
 from anabranch.analysis.live_code import Codes, Strays, live_codes, strays_of, with_inner, words_of
 from anabranch.analysis.source import SourceText, has_code, text_of
+from anabranch.analysis.syntax import walk
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 _LIBRARIES = tuple(
@@ -173,6 +176,8 @@ def look_around(thoroughly: bool = False) -> None:
     module that has just been imported is taken to be what its file says.
     """
     global _world
+    if _is_held:
+        return
     loaded = tuple(map(id, sys.modules.values()))
     if loaded == _world.loaded and not thoroughly:
         return
@@ -190,6 +195,21 @@ def look_around(thoroughly: bool = False) -> None:
     if is_same and all(codes.get(names) == _world.codes.get(names) for names in (*mine, *_namespaces)):
         return
     _world = _World(_world.number + 1, loaded, users, specs, codes)
+
+
+_is_held = False
+
+
+@contextmanager
+def held_world() -> Iterator[None]:
+    """While a program is compiled nothing is loaded: one look around is enough for all of its operators."""
+    global _is_held
+    look_around(thoroughly=True)
+    before, _is_held = _is_held, True
+    try:
+        yield
+    finally:
+        _is_held = before
 
 
 def world() -> int:
@@ -256,7 +276,7 @@ def mentioned_modules(text: SourceText, names: dict[str, Any]) -> set[str]:
     if text not in _mentioned:
         package = str(names.get("__package__") or "").split(".")
         found: set[str] = set()
-        for node in ast.walk(text.tree):
+        for node in walk(text.tree):
             match node:
                 case ast.Import(names=aliases):
                     found |= {alias.name for alias in aliases}

@@ -11,6 +11,7 @@ from anabranch.analysis.constant_uses import Problem, is_store, location_of, wri
 from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
 from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import Use, uses_of
 
 # Through these a function becomes another one.
@@ -80,7 +81,7 @@ def _resolved(node: ast.AST, use: Use, where: Namespace) -> Any:
 
 
 def _may_be_library_module(node: ast.AST, use: Use, where: Namespace) -> bool:
-    words = {n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", "") for n in ast.walk(node)}
+    words = {n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", "") for n in walk(node)}
     if words & _WAYS_TO_MODULES or _is_imported(node, use):
         return True
     return isinstance(_resolved(node, use, where), ModuleType)

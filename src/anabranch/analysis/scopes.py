@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from anabranch.analysis.syntax import children, walk
 from anabranch.analysis.values import FunctionNode
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -72,7 +73,7 @@ def _compute(node: FunctionNode) -> Scope:
             case ast.ClassDef():
                 scope.own.add(child.name)
                 # A class body is not followed; its methods may capture anything.
-                scope.captured |= {n.id for n in ast.walk(child) if isinstance(n, ast.Name)}
+                scope.captured |= {n.id for n in walk(child) if isinstance(n, ast.Name)}
                 waiting += [*child.decorator_list, *child.bases]
                 continue
             case ast.Yield() | ast.YieldFrom():
@@ -97,15 +98,15 @@ def _compute(node: FunctionNode) -> Scope:
                 scope.own.update((a.asname or a.name).split(".")[0] for a in aliases)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 # Targets belong to the comprehension alone; a walrus inside one belongs to the function.
-                targets = {n.id for g in child.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+                targets = {n.id for g in child.generators for n in walk(g.target) if isinstance(n, ast.Name)}
                 comprehension_names |= targets
                 if isinstance(child, ast.GeneratorExp):
-                    lazy |= {n.id for n in ast.walk(child) if isinstance(n, ast.Name)}
+                    lazy |= {n.id for n in walk(child) if isinstance(n, ast.Name)}
                 waiting += _comprehension_parts(child)
                 continue
             case _:
                 pass
-        waiting.extend(ast.iter_child_nodes(child))
+        waiting.extend(children(child))
     scope.own -= scope.outer_globals | scope.outer_locals
     for function in inner:
         free, rebound = _free_names(function)
@@ -135,7 +136,7 @@ def _free_names(node: FunctionNode) -> tuple[set[str], set[str]]:
     used: set[str] = set()
     rebound: set[str] = set()
     for part in body_of(node):
-        for child in ast.walk(part):
+        for child in walk(part):
             if isinstance(child, ast.Name):
                 used.add(child.id)
             elif isinstance(child, ast.Nonlocal):

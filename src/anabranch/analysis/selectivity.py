@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from anabranch.analysis.counts import ANY, ONE, ZERO, Count, exactly
 from anabranch.analysis.run import Run
+from anabranch.analysis.syntax import children
 from anabranch.analysis.values import Atom, FunctionNode, Obj, Sent, Thing, Tup, Value
 
 
@@ -133,7 +134,7 @@ def _statement(run: Run, node: ast.stmt, before: Count) -> _Ends:
         case ast.AsyncFor() | ast.AsyncWith():
             return _Ends(next=ANY, returned=ANY, raised=ANY)
         case _:
-            inner = _expressions(run, [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)])
+            inner = _expressions(run, [n for n in children(node) if isinstance(n, ast.expr)])
             return _Ends(next=before + inner, raised=before | (before + inner))
 
 
@@ -183,7 +184,7 @@ _yielding: dict[ast.AST, bool] = {}
 def _contains_yield(node: ast.AST) -> bool:
     known = _yielding.get(node)
     if known is None:
-        known = isinstance(node, ast.Yield | ast.YieldFrom) or any(map(_contains_yield, ast.iter_child_nodes(node)))
+        known = isinstance(node, ast.Yield | ast.YieldFrom) or any(map(_contains_yield, children(node)))
         _yielding[node] = known
     return known
 
@@ -219,6 +220,6 @@ def _expression(run: Run, node: ast.AST) -> Count:
             return total
         case _:
             total = ZERO
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 total += _expression(run, child)
             return total

@@ -13,6 +13,7 @@ from functools import cached_property
 from types import CodeType
 from typing import Any
 
+from anabranch.analysis.syntax import children, walk
 from anabranch.analysis.values import FunctionNode
 
 _LAMBDA = "<lambda>"
@@ -42,7 +43,7 @@ class SourceText:
     @property
     def parents(self) -> dict[ast.AST, ast.AST]:
         if self._parents is None:
-            self._parents = {c: node for node in ast.walk(self.tree) for c in ast.iter_child_nodes(node)}
+            self._parents = {c: node for node in walk(self.tree) for c in children(node)}
         return self._parents
 
     def enclosing(self, node: ast.AST) -> list[ast.AST]:
@@ -73,7 +74,7 @@ class SourceText:
     def functions(self, name: str, line: int) -> list[FunctionNode]:
         if self._functions is None:
             self._functions = {}
-            for node in ast.walk(self.tree):
+            for node in walk(self.tree):
                 match node:
                     case ast.FunctionDef() | ast.AsyncFunctionDef():
                         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])

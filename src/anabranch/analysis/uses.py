@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from anabranch.analysis.scopes import COMPREHENSIONS, FUNCTIONS, scope_of
 from anabranch.analysis.source import SourceText
+from anabranch.analysis.syntax import children, walk
 from anabranch.analysis.values import FunctionNode
 
 # Calls through which anything may be written without its name being seen.
@@ -142,7 +143,7 @@ class _Walker:
                 pass
         if isinstance(node, ast.Attribute) and node.attr in ("__dict__", "__setattr__", "__delattr__"):
             self.uses.dynamic.append(self.use(node))
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self.visit(child)
 
     def _function(self, node: FunctionNode) -> None:
@@ -175,7 +176,7 @@ class _Walker:
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         first, *others = node.generators
         self.visit(first.iter)
-        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         self.scopes.append(targets)
         if isinstance(node, ast.GeneratorExp):
             self.deferred += 1
@@ -203,5 +204,5 @@ def _shallow_names(statement: ast.AST) -> list[ast.Name]:
             continue
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.append(node)
-        waiting.extend(ast.iter_child_nodes(node))
+        waiting.extend(children(node))
     return found

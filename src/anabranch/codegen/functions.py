@@ -20,6 +20,7 @@ from anabranch.analysis.origins import ClassAttribute, Default, Given, GlobalNam
 from anabranch.analysis.patching import patched_function, patched_module
 from anabranch.analysis.scopes import COMPREHENSIONS, scope_of
 from anabranch.analysis.shapes import shape_of
+from anabranch.analysis.syntax import children, walk
 from anabranch.analysis.words import words
 from anabranch.errors import Location
 
@@ -294,7 +295,7 @@ def _is_assigned(node: ast.AST, name: str) -> bool:
     """Whether anything in a function assigns the name, in functions inside it too."""
     body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]  # a function's node
     for part in body:
-        for child in ast.walk(part):
+        for child in walk(part):
             match child:
                 case ast.Name(id=found, ctx=ast.Store() | ast.Del()) if found == name:
                     return True
@@ -348,7 +349,7 @@ def _outer_uses(node: ast.AST, own: frozenset[str]) -> Iterator[ast.Name]:
         case _:
             pass
     if isinstance(node, COMPREHENSIONS):
-        targets = [n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+        targets = [n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)]
         own |= frozenset(targets)
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield from _outer_uses(child, own)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.operators.base import FINAL, PUNCTUATION
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Tuples:
     """So many tuples; `turns` says of which input each is, where they are not all of `input`."""
 
@@ -24,7 +24,7 @@ class Tuples:
     turns: npt.NDArray[np.uint16] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Mark:
     """A punctuation or an end."""
 
@@ -33,8 +33,13 @@ class Mark:
     item: Any
 
 
-def stretches(batch: Batch) -> Iterator[Tuples | Mark]:
-    return _in_turns(batch, batch.turns) if batch.turns is not None else _one_after_another(batch)
+def stretches(batch: Batch) -> Iterable[Tuples | Mark]:
+    if batch.turns is not None:
+        return _in_turns(batch, batch.turns)
+    first = batch.chunks[0]
+    if len(batch.chunks) == 1 and first is not None and not first.is_last and not first.punctuations and len(first):
+        return (Tuples(0, len(first)),)  # by far the most frequent
+    return _one_after_another(batch)
 
 
 def readers(batch: Batch) -> list[Callable[[], Any]]:

@@ -40,14 +40,14 @@ class Type:
 
     def present(self) -> Type:
         """The same, once it is known not to be None."""
-        return replace(self, optional=False)
+        return replace(self, optional=False) if self.optional else self
 
     def or_none(self) -> Type:
         return replace(self, optional=True, constant=None) if self.kind not in ("none", "unknown") else self
 
     def varying(self) -> Type:
         """The same, of any value."""
-        return replace(self, constant=None)
+        return replace(self, constant=None) if self.constant is not None else self
 
 
 INT, FLOAT, BOOL, STR = Type("int"), Type("float"), Type("bool"), Type("str")

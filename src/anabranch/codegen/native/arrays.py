@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.graph.schema import AttributeType
 from anabranch.operators.formats.arrow_types import arrow_type
 
 Array = npt.NDArray[Any]
@@ -23,6 +22,7 @@ class ColumnArrays:
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
+        self._batch = chunk.batch if chunk.has_batch else None
         self._columns: dict[str, pa.Array] = {}
         self._made: list[Array] = []
 
@@ -30,12 +30,15 @@ class ColumnArrays:
         """A column; where the chunk holds rows, only this one is made."""
         found = self._columns.get(attribute)
         if found is None:
-            place = self.chunk.schema.names.index(attribute)
-            kind = self.chunk.schema[attribute]
-            if self.chunk.has_batch or kind.kind not in ("int", "float", "bool", "str"):
-                found = self.chunk.batch.column(place)
+            schema = self.chunk.schema
+            place = schema.names.index(attribute)
+            if self._batch is not None:
+                found = self._batch.column(place)
+            elif schema[attribute].kind in ("int", "float", "bool", "str"):
+                rows = map(itemgetter(place), self.chunk.rows)
+                found = pa.array(list(rows), arrow_type(schema[attribute]))
             else:
-                found = pa.array(list(map(itemgetter(place), self.chunk.rows)), arrow_type(kind))
+                found = self.chunk.batch.column(place)
             self._columns[attribute] = found
         return found
 
@@ -57,7 +60,7 @@ class ColumnArrays:
 
     def _values(self, attribute: str) -> Place:
         kind = self.chunk.schema[attribute]
-        if not self.chunk.has_batch and kind.kind in ("int", "float") and not kind.optional:
+        if self._batch is None and kind.kind in ("int", "float") and not kind.optional:
             values = map(itemgetter(self.chunk.schema.names.index(attribute)), self.chunk.rows)
             return self._kept(np.fromiter(values, _DTYPES[kind.kind], len(self.chunk)))
         column = self.column(attribute)
@@ -83,10 +86,3 @@ def _bits(buffer: pa.Buffer | None, offset: int, length: int) -> Array:
         return np.ones(length, np.bool_)
     bits = np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little", count=offset + length)
     return bits[offset:].view(np.bool_)
-
-
-def arrow_column(kind: AttributeType, values: Array, has: Array | None) -> pa.Array:
-    """A column of numbers or bools from what a kernel wrote."""
-    validity = None if has is None else pa.py_buffer(np.packbits(has, bitorder="little"))
-    data = np.packbits(values, bitorder="little") if kind.kind == "bool" else values
-    return pa.Array.from_buffers(arrow_type(kind), len(values), [validity, pa.py_buffer(data)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from anabranch.codegen.native.commits import with_commits
+from anabranch.codegen.native.commits import with_commits, with_late_tallies
 from anabranch.codegen.native.dtypes import dtype_of
 from anabranch.codegen.native.kernel import START, STATUS, STOP, Argument, Cell, Kernel, Knowledge, OutputMode
 from anabranch.codegen.native.records import Record
@@ -199,7 +199,7 @@ def _ordered(kernel: Kernel) -> list[Argument]:
 def _process_lines(kernel: Kernel, branches: list[Branch], loads: list[str], stores: list[str]) -> list[str]:
     lines = [f"n = meta[{STOP}]", *_load_cells(kernel), *loads, "bad, full = False, 0"]
     if len(branches) == 1:
-        items = _item_lines(kernel, branches[0], [], "stop = i")
+        items = _item_lines(kernel, branches[0], "i", [], "stop = i")
         lines += ["stop = n", f"for i in range(max(meta[{START}], 0), n):", *_indented(items)]
         return [*lines, f"meta[{START}] = stop", *stores, *_save_cells(kernel), *_status()]
     lines += [f"turn = meta[{START}]"]
@@ -208,7 +208,7 @@ def _process_lines(kernel: Kernel, branches: list[Branch], loads: list[str], sto
     lines += ["while turn < n:"]
     for number, branch in enumerate(branches):
         lines.append(f"    {'if' if number == 0 else 'elif'} turns[turn] == {number}:")
-        lines += _indented(_item_lines(kernel, branch, [f"i{number} += 1"], ""), 2)
+        lines += _indented(_item_lines(kernel, branch, f"i{number}", [f"i{number} += 1"], ""), 2)
     lines.append("    turn += 1")
     rows = [f"{kernel.cell(f'row{number}')} = i{number}" for number in range(len(branches))]
     return [*lines, f"meta[{START}] = turn", *rows, *stores, *_save_cells(kernel), *_status()]
@@ -225,12 +225,14 @@ def _view(kernel: Kernel, name: str, dtype: str, at: int) -> str:
     return f"{name} = {view}(arrays, {2 * at})"
 
 
-def _item_lines(kernel: Kernel, branch: Branch, advance: list[str], leave: str) -> list[str]:
-    counters = _counters_in(kernel, branch.body)
+def _item_lines(kernel: Kernel, branch: Branch, row: str, advance: list[str], leave: str) -> list[str]:
+    written, unsettled = with_late_tallies(branch.body)
+    counters = [*_counters_in(kernel, written), *unsettled]
     undo = [f"{name} = {name}_before" for name in counters]
-    begin, body, end = with_commits(branch.body, branch.commits, [*undo, *([leave] if leave else []), "break"])
+    begin, body, end = with_commits(written, branch.commits, [*undo, *([leave] if leave else []), "break"])
     marks = [f"{name}_before = {name}" for name in counters] if "if bad or full != 0:" in end else []
-    return ["bad, full = False, 0", *marks, *branch.begin, *begin, *body, *end, *advance]
+    kernel.uses("natural")
+    return ["bad, full = False, 0", f"{row} = natural({row})", *marks, *branch.begin, *begin, *body, *end, *advance]
 
 
 def _counters_in(kernel: Kernel, lines: list[str]) -> list[str]:

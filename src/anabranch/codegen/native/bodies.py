@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from anabranch.analysis.syntax import walk
 from anabranch.codegen.inference import Typed
 from anabranch.codegen.native import expressions
 from anabranch.codegen.native.values import ALWAYS, NEVER, STORABLE, ZEROS, NotNative, Value
@@ -321,24 +323,27 @@ def _store_counts(node: ast.FunctionDef | ast.Lambda) -> dict[str, int]:
     known = _counts.get(node)
     if known is None:
         known = {}
-        for child in ast.walk(node):
+        for child in walk(node):
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
                 known[child.id] = known.get(child.id, 0) + 1
             elif isinstance(child, ast.AugAssign) and isinstance(child.target, ast.Name):
                 known[child.target.id] = known.get(child.target.id, 0) + 1
             elif isinstance(child, ast.While | ast.For):
-                for inner in ast.walk(child):
+                for inner in walk(child):
                     if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
                         known[inner.id] = known.get(inner.id, 0) + 1
         _counts[node] = known
     return known
 
 
-def _conjuncts(condition: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _conjuncts(condition: str) -> tuple[str, ...]:
     """The conditions of which all hold where this one does."""
     if condition in (ALWAYS, NEVER):
-        return []
+        return ()
+    if condition.isidentifier():
+        return (condition,)
     tree = ast.parse(condition, mode="eval").body
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
-        return [part for value in tree.values for part in _conjuncts(ast.unparse(value))]
-    return [ast.unparse(tree)]
+        return tuple(part for value in tree.values for part in _conjuncts(ast.unparse(value)))
+    return (ast.unparse(tree),)

@@ -16,7 +16,7 @@ from anabranch.codegen.native.compiled import Compiled
 from anabranch.codegen.native.export import closing_order, meanings_of
 from anabranch.codegen.native.initial import begin
 from anabranch.codegen.native.kernel import START, STATUS, STOP, TEXTS
-from anabranch.codegen.native.outputs import Outputs, Shape
+from anabranch.codegen.native.outputs import Outputs
 from anabranch.codegen.native.rest import joined, rest_of
 from anabranch.codegen.native.state import NativeState, OperatorState
 from anabranch.codegen.part import Part, Stream
@@ -52,9 +52,16 @@ class NativeElement:
         self._is_placed = False
         self._notes: list[str] = []
         self._compiled = compiled
-        self._shape = Shape(part, assembled)
         # The address and the length of each array of the kernels, and of one that differs from call to call.
         self._places = np.zeros(2 * len(assembled.arguments) + 2, np.int64)
+        self._place_words = memoryview(self._places.data)
+        self._outputs = Outputs(part, assembled, self.state, self._places)
+        self._rows = [assembled.cells[f"row{number}"].place for number in range(len(part.inputs))]
+        self._late = [
+            (assembled.cells[f"late_{at}"].place, operator_id)
+            for at, operator_id in enumerate(part.operators)
+            if f"late_{at}" in assembled.cells
+        ]
         self._columns = [(at, each.of) for at, each in enumerate(assembled.arguments) if each.role == "column"]
         self._counted = _counted(part, assembled)
         for operator_id, record in assembled.records.items():
@@ -78,14 +85,14 @@ class NativeElement:
         if self.state.forget_texts() or not self._is_placed:
             self._place_state()
             self._is_placed = True
-        items = sum(len(chunk) for chunk in batch.chunks if chunk is not None)
-        outputs = Outputs(self._shape, self.state, self._places, items)
+        outputs, words = self._outputs, self.state.words
+        outputs.begin(sum([len(chunk) for chunk in batch.chunks if chunk is not None]))
         inputs = [None if chunk is None else ColumnArrays(chunk) for chunk in batch.chunks]
-        for number in range(len(batch.chunks)):
-            self.state.set_cell(f"row{number}", 0)
+        for place in self._rows:
+            words[place] = 0
         try:
             self._place_columns(inputs)
-            for stretch in self._stretches(batch):
+            for stretch in stretches(batch):
                 if isinstance(stretch, Mark):
                     self._mark(stretch, outputs)
                 else:
@@ -100,14 +107,11 @@ class NativeElement:
         self._count()
         return outputs.chunks(inputs)
 
-    def _stretches(self, batch: Batch) -> Iterable[Tuples | Mark]:
-        return stretches(batch)
-
     def _place_columns(self, inputs: list[ColumnArrays | None]) -> None:
         for at, (number, attribute, what) in self._columns:
             source = inputs[number]
             if source is not None:
-                self._places[2 * at : 2 * at + 2] = source.place(attribute, what)
+                self._place_words[2 * at], self._place_words[2 * at + 1] = source.place(attribute, what)
 
     def _place_state(self) -> None:
         """Tell the kernels where the state is; again whenever an array was replaced by a larger one."""
@@ -119,20 +123,20 @@ class NativeElement:
     # Kernels ----------------------------------------------------------------------------------------------------
 
     def _tuples(self, stretch: Tuples, outputs: Outputs) -> None:
-        meta = self.state.meta
+        words = self.state.words
         many = len(self.part.inputs) > 1
         # A kernel of one input counts rows, one of several counts turns.
-        first = 0 if many else self.state.cell("row0")
-        meta[START], meta[STOP] = first, first + stretch.count
+        first = 0 if many else words[self._rows[0]]
+        words[START], words[STOP] = first, first + stretch.count
         last = None
         if many:
             turns = stretch.turns if stretch.turns is not None else np.full(stretch.count, stretch.input)
             last = np.ascontiguousarray(turns, np.uint16)
         while not self._call("process", outputs, last):
             pass
-        done = int(meta[START]) - first
+        done = words[START] - first
         if not many:
-            self.state.set_cell("row0", int(meta[START]))
+            words[self._rows[0]] = words[START]
         if done < stretch.count:
             raise _Leave(stretch.start + done)
 
@@ -141,8 +145,8 @@ class NativeElement:
         if last is not None:
             self._places[-2:] = place_of(last)
         self._compiled.kernels[kernel](self.state.meta, self._places)
-        self.state.pool.count = int(self.state.meta[TEXTS])
-        status = int(self.state.meta[STATUS])
+        self.state.pool.count = self.state.words[TEXTS]
+        status = self.state.words[STATUS]
         if status < 2:
             return True
         self._make_room(status - 1, outputs)
@@ -197,7 +201,7 @@ class NativeElement:
 
     def _final(self, stream: Stream, outputs: Outputs) -> None:
         if stream in self.part.outputs:
-            outputs.ended[self.part.outputs.index(stream)] = True
+            outputs.end(self.part.outputs.index(stream))
         for edge in self.part.consumers(stream):
             operator = self.part.operator(edge.target)
             self.ended[operator.id] = self.ended.get(operator.id, 0) + 1
@@ -254,18 +258,18 @@ class NativeElement:
 
     def _count(self) -> None:
         """The figures of the operators, from what was counted on their streams."""
-        for place, metrics, receivers in self._counted:
-            count = int(self.state.meta[place])
-            if metrics is not None:
-                self.metrics[metrics].emitted += count
+        words = self.state.words
+        for place, emitter, receivers in self._counted:
+            count = words[place]
+            if emitter is not None:
+                self.metrics[emitter].emitted += count
             for receiver in receivers:
                 self.metrics[receiver].received += count
             if receivers:  # the counts of outputs are still needed, and begin anew with the next batch
-                self.state.meta[place] = 0
-        for at, operator_id in enumerate(self.part.operators):
-            if f"late_{at}" in self.assembled.cells:
-                self.metrics[operator_id].late += self.state.cell(f"late_{at}")
-                self.state.set_cell(f"late_{at}", 0)
+                words[place] = 0
+        for place, operator_id in self._late:
+            self.metrics[operator_id].late += words[place]
+            words[place] = 0
 
     # State ------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from anabranch.analysis.syntax import walk
 from anabranch.codegen.inference import Builtin, Construct, Inlined, Member, To
 from anabranch.codegen.native import calls, comparisons, operators_on_numbers
 from anabranch.codegen.native.values import ALWAYS, NEVER, NotNative, Value, none
@@ -231,7 +232,7 @@ def one_of(
 
 def call(body: Body, node: ast.Call) -> Value:
     called = body.typed.calls.get(node)
-    if node.keywords and any(_has_effect(body, each) for each in ast.walk(node)):
+    if node.keywords and any(_has_effect(body, each) for each in walk(node)):
         # Arguments are evaluated here in the order of the parameters, in Python in the order of the text.
         raise NotNative("assigns something among keyword arguments", body.location(node))
     match called:

@@ -19,7 +19,7 @@ from anabranch.graph.schema import Schema
 
 RESERVED = (
     "np", "math", "meta", "i", "n", "bad", "full", "at", "base", "key", "process", "njit", "range", "len", "abs",
-    "min", "max", "bool", "int", "float", "turns", "turn", "order", "position", "step", "stop",
+    "min", "max", "bool", "int", "float", "turns", "turn", "order", "position", "step", "stop", "place",
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ class Cell:
     kind: str
 
 
-COMMIT = "#commit "  # comments that name an operator, perhaps a `commit`, begin with "# "
+COMMIT, TALLY = "#commit ", "#count "  # comments that name an operator, perhaps a `commit`, begin with "# "
 
 # The first cells of `meta` are the same in every kernel.
 START, STOP, STATUS, TEXTS, FIRST_CELL = range(5)
@@ -139,6 +139,13 @@ class Kernel:
         self.counters[name] = self.cell(name)
         return self.counters[name]
 
+    def tally(self, name: str) -> None:
+        """Count a tuple, once it is certain that it happened."""
+        if self.loops or self.is_closing:
+            self.writer.line(f"{self.counter(name)} += 1")
+        else:
+            self.writer.line(f"{TALLY}{self.cell(name)}")
+
     def argument(self, role: str, of: tuple[Any, ...], hint: str) -> str:
         known = self.arguments.get((role, of))
         if known is None:
@@ -229,10 +236,12 @@ class Kernel:
         if not self.is_closing:  # what windows hold at the end is counted before they are closed
             self.seen_growing[output] = self.seen_growing.get(output, False) or self.loops > 0
         self.most_emitted[output] = self.most_emitted.get(output, 0) + 1
-        lines = [line for each in schema.attributes for line in self._output_lines(output, each.name, value, count)]
+        self.uses("natural")
+        lines = [f"place = natural({count})"]
+        lines += [line for each in schema.attributes for line in self._output_lines(output, each.name, value)]
         if self.origins:
             name = self.argument("output", (output, "", "origin"), f"out{output}_origin")
-            lines.append(f"{name}[{count}] = {'turn' if len(self.part.inputs) > 1 else 'i'}")
+            lines.append(f"{name}[place] = {'turn' if len(self.part.inputs) > 1 else 'i'}")
         if output in self.known.growing:
             with self.writer.block(f"if {count} < {self.cell(f'out{output}_room')}:"):
                 for line in lines:
@@ -245,7 +254,7 @@ class Kernel:
                 self.writer.line(line)
             self.writer.line(f"{count} += 1")
 
-    def _output_lines(self, output: int, attribute: str, whole: Value, count: str) -> list[str]:
+    def _output_lines(self, output: int, attribute: str, whole: Value) -> list[str]:
         assert whole.members is not None
         value = whole.members[attribute]
         mode = self.known.outputs.get((output, attribute))
@@ -256,18 +265,18 @@ class Kernel:
             column = mode.column if mode is not None else value.column
             if column is not None:
                 name = self.argument("output", (output, "", "row", column.input), f"out{output}_row{column.input}")
-                return [f"{name}[{count}] = {self.row}"]
+                return [f"{name}[place] = {self.row}"]
         if value.type.kind not in (*STORABLE, "none"):
             raise NotNative(f"takes `{attribute}`, a {value.type.kind}, from several columns")
         lines = []
         name = self.argument("output", (output, attribute, "values"), f"out{output}_{attribute}")
         code = self.text_number(value) if value.type.kind == "str" else value.code
         if value.type.kind != "none":
-            lines.append(f"{name}[{count}] = {code}")
+            lines.append(f"{name}[place] = {code}")
         kind = next(each.type for each in self._schema(output).attributes if each.name == attribute)
         if kind.optional:
             has = self.argument("output", (output, attribute, "has"), f"out{output}_{attribute}_has")
-            lines.append(f"{has}[{count}] = {value.has}")
+            lines.append(f"{has}[place] = {value.has}")
         return lines
 
     def _schema(self, output: int) -> Schema:

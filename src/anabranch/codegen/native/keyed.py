@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from anabranch.codegen.native.kernel import Kernel
 from anabranch.codegen.native.records import Record
@@ -120,10 +121,14 @@ def marked(kernel: Kernel, record: Record, slot: str) -> list[str]:
     return [f"{changed}[{slot}] = 1"]
 
 
+_ASSIGNMENT = re.compile(r"\s*(\w+(?:, \w+)*) (?:[-+|]?=) ")
+
+
 def _assigned(lines: list[str]) -> dict[str, None]:
-    found: dict[str, None] = {}
-    for line in lines:
-        target = re.match(r"^\s*(\w+(?:, \w+)*) (?:[-+|]?=) ", line)
-        if target:
-            found.update(dict.fromkeys(target[1].split(", ")))
-    return found
+    return dict.fromkeys(name for line in lines for name in _targets(line))
+
+
+@lru_cache(maxsize=16384)  # a line counts for every operator that it is nested in
+def _targets(line: str) -> tuple[str, ...]:
+    target = _ASSIGNMENT.match(line)
+    return tuple(target[1].split(", ")) if target else ()

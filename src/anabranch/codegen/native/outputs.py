@@ -2,127 +2,167 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.codegen.native.arrays import Array, ColumnArrays, arrow_column, place_of
+from anabranch.codegen.native.arrays import Array, ColumnArrays, place_of
 from anabranch.codegen.native.assemble import Assembled
 from anabranch.codegen.native.dtypes import numpy_dtype
+from anabranch.codegen.native.kernel import OutputMode
 from anabranch.codegen.native.state import NativeState
 from anabranch.codegen.part import Part
 from anabranch.graph.schema import AttributeType
 from anabranch.operators.formats.arrow_types import arrow_type
 
-
-@cache
-def _empty(kind: AttributeType) -> pa.Array:
-    return pa.array([], arrow_type(kind))
+if TYPE_CHECKING:
+    from anabranch.codegen.runtime.string_pool import StringPool
 
 
-class Shape:
-    """What all outputs of a part have in common, looked up once."""
+_MUCH, _LITTLE = 4, 65_536  # larger arrays than so many times what is needed are given up, but not small ones
 
-    def __init__(self, part: Part, assembled: Assembled) -> None:
-        self.part, self.assembled = part, assembled
-        self.arguments: list[list[tuple[int, tuple[Any, ...], str]]] = [[] for _ in part.outputs]
+
+class _Column:
+    """An attribute of an output: the arrays that a kernel writes, and what they become."""
+
+    def __init__(self, kind: AttributeType, mode: OutputMode | None) -> None:
+        self.kind, self.type = kind, arrow_type(kind)
+        self.source = None if mode is None else mode.column  # the input column it is taken from, where there is one
+        self.values: Array | None = None
+        self.has: Array | None = None
+
+    def taken(
+        self, count: int, rows: dict[int, Array], inputs: list[ColumnArrays | None], pool: StringPool
+    ) -> pa.Array:
+        """A copy of what was written."""
+        if self.source is not None:
+            source = inputs[self.source.input]
+            assert source is not None
+            return source.column(self.source.attribute).take(pa.array(rows[self.source.input][:count]))
+        if self.values is None:
+            return pa.nulls(count, self.type)
+        if self.kind.kind == "str":
+            return pool.to_arrow(self.values[:count], None if self.has is None else self.has[:count])
+        is_bool = self.kind.kind == "bool"
+        data = _bits_of(self.values[:count]) if is_bool else pa.py_buffer(self.values[:count].tobytes())
+        validity = None if self.has is None else _bits_of(self.has[:count])
+        return pa.Array.from_buffers(self.type, count, [validity, data])
+
+
+def _bits_of(flags: Array) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+class _Output:
+    """One output: its arrays, which are kept from batch to batch, and its schema as Arrow has it."""
+
+    def __init__(self, number: int, part: Part, assembled: Assembled) -> None:
+        self.schema = part.schema(part.outputs[number])
+        names = self.schema.names
+        self.columns = {name: _Column(self.schema[name], assembled.outputs.get((number, name))) for name in names}
+        self.arrow = pa.schema([pa.field(name, column.type) for name, column in self.columns.items()])
+        self.empty = pa.RecordBatch.from_pylist([], self.arrow)
+        self.arguments: list[tuple[int, tuple[Any, ...], str]] = []
         for at, argument in enumerate(assembled.arguments):
-            if argument.role == "output":
-                self.arguments[argument.of[0]].append((at, argument.of, numpy_dtype(part, argument)))
-        self.schemas = [part.schema(stream) for stream in part.outputs]
+            if argument.role == "output" and argument.of[0] == number:
+                self.arguments.append((at, argument.of[1:], numpy_dtype(part, argument)))
+        self.rows: dict[int, Array] = {}  # by input: which of its rows a tuple's columns are taken from
+        self.origins: Array | None = None
+        self.room = 0
+        self.count_place = _place(assembled, f"out{number}_count")
+        self.room_place = _place(assembled, f"out{number}_room")
+        self.grows = number in assembled.growing
+        self.most = assembled.most_emitted.get(number, 1)
+        self.punctuations: list[int] = []
+        self.is_ended = False
 
-    def room(self, number: int, items: int) -> int:
-        if number in self.assembled.growing:
-            return max(items, 256)
-        return items * self.assembled.most_emitted.get(number, 1)
+    def lengthened(self, of: tuple[Any, ...], dtype: str, kept: int) -> Array:
+        """A longer array in place of one, with as much of its content."""
+        name, what, *more = of
+        owner: Any = self if what in ("origin", "row") else self.columns[name]
+        known = self.rows.get(more[0]) if what == "row" else getattr(owner, _ATTRIBUTES[what])
+        longer = np.empty(self.room, dtype)
+        if known is not None and kept:
+            longer[:kept] = known[:kept]
+        if what == "row":
+            self.rows[more[0]] = longer
+        else:
+            setattr(owner, _ATTRIBUTES[what], longer)
+        return longer
+
+
+_ATTRIBUTES = {"origin": "origins", "values": "values", "has": "has"}
+
+
+def _place(assembled: Assembled, cell: str) -> int:
+    """Where a cell is in `meta`, or -1."""
+    return assembled.cells[cell].place if cell in assembled.cells else -1
 
 
 class Outputs:
-    """The outputs of one batch."""
+    """The outputs of a processing element. What a batch leaves there is copied out before the next comes."""
 
-    def __init__(self, shape: Shape, state: NativeState, places: Array, items: int) -> None:
-        self.shape, self.state, self.places = shape, state, places
-        self.part, self.assembled = shape.part, shape.assembled
-        self.punctuations: list[list[int]] = [[] for _ in shape.schemas]
-        self.ended = [False for _ in shape.schemas]
-        self.arrays: dict[tuple[Any, ...], Array] = {}  # by what their argument is of
-        for number in range(len(shape.schemas)):
-            state.set_cell(f"out{number}_count", 0)
-            self._make(number, shape.room(number, items))
+    def __init__(self, part: Part, assembled: Assembled, state: NativeState, places: Array) -> None:
+        self._state, self._places = state, places
+        self._outputs = [_Output(number, part, assembled) for number in range(len(part.outputs))]
 
-    def _make(self, number: int, room: int) -> None:
-        self.state.set_cell(f"out{number}_room", room)
-        for at, of, dtype in self.shape.arguments[number]:
-            larger = np.empty(room, dtype)
-            known = self.arrays.get(of)
-            if known is not None:
-                larger[: len(known)] = known
-            self.arrays[of] = larger
-            self.places[2 * at : 2 * at + 2] = place_of(larger)
+    def begin(self, items: int) -> None:
+        """Make ready for a batch."""
+        for each in self._outputs:
+            each.punctuations, each.is_ended = [], False
+            if each.count_place >= 0:
+                self._state.words[each.count_place] = 0
+            needed = max(items, 256) if each.grows else items * each.most
+            if not needed <= each.room <= max(_MUCH * needed, _LITTLE):
+                self._make(each, needed)
+
+    def _make(self, output: _Output, room: int) -> None:
+        output.room, kept = room, self._count(output)
+        if output.room_place >= 0:
+            self._state.words[output.room_place] = room
+        for at, of, dtype in output.arguments:
+            self._places[2 * at : 2 * at + 2] = place_of(output.lengthened(of, dtype, kept))
 
     def make_room(self, windows: int) -> None:
         """For what so many windows emit when they close; outputs that can be full are grown when they are."""
-        for number, most in self.assembled.most_emitted.items():
-            needed = self.count(number) + windows * most
-            if number not in self.assembled.growing and needed > self._room(number):
-                self._make(number, needed)
-
-    def _room(self, number: int) -> int:
-        return len(self.arrays[self.shape.arguments[number][0][1]])
+        for each in self._outputs:
+            needed = self._count(each) + windows * each.most
+            if not each.grows and needed > each.room:
+                self._make(each, needed)
 
     def grow(self, number: int) -> None:
-        self._make(number, 2 * self._room(number))
+        self._make(self._outputs[number], 2 * self._outputs[number].room)
 
-    def count(self, number: int) -> int:
-        return self.state.cell(f"out{number}_count")
+    def _count(self, output: _Output) -> int:
+        return self._state.words[output.count_place] if output.count_place >= 0 else 0
 
     def punctuate(self, number: int) -> None:
-        self.punctuations[number].append(self.count(number))
+        self._outputs[number].punctuations.append(self._count(self._outputs[number]))
 
-    def marks(self) -> tuple[list[list[int]], list[bool]]:
+    def end(self, number: int) -> None:
+        self._outputs[number].is_ended = True
+
+    def marks(self) -> list[tuple[list[int], bool]]:
         """The punctuations and ends so far."""
-        return [list(each) for each in self.punctuations], list(self.ended)
+        return [(list(each.punctuations), each.is_ended) for each in self._outputs]
 
-    def set_marks(self, marks: tuple[list[list[int]], list[bool]]) -> None:
-        self.punctuations, self.ended = marks
+    def set_marks(self, marks: list[tuple[list[int], bool]]) -> None:
+        for output, (punctuations, is_ended) in zip(self._outputs, marks, strict=True):
+            output.punctuations, output.is_ended = punctuations, is_ended
 
     # Chunks -----------------------------------------------------------------------------------------------------
 
     def chunks(self, inputs: list[ColumnArrays | None]) -> list[Chunk]:
-        return [self._chunk(number, inputs) for number in range(len(self.part.outputs))]
+        return [self._chunk(each, inputs) for each in self._outputs]
 
-    def _chunk(self, number: int, inputs: list[ColumnArrays | None]) -> Chunk:
-        schema = self.shape.schemas[number]
-        columns = [self._column(number, name, inputs) for name in schema.names]
-        batch = pa.record_batch(columns, list(schema.names))
-        chunk = Chunk.of_batch(schema, batch, punctuations=self.punctuations[number], is_last=self.ended[number])
-        origins = self._array(number, "", "origin")
-        if origins is not None:
-            chunk.origins = origins[: self.count(number)]
-        return chunk
-
-    def _column(self, number: int, name: str, inputs: list[ColumnArrays | None]) -> pa.Array:
-        count = self.count(number)
-        kind = self.shape.schemas[number][name]
-        mode = self.assembled.outputs.get((number, name))
-        if mode is None or count == 0:  # nothing was ever emitted there
-            return _empty(kind)
-        if mode.column is not None:
-            source = inputs[mode.column.input]
-            assert source is not None
-            rows = self._array(number, "", "row", mode.column.input)
-            assert rows is not None
-            return source.column(mode.column.attribute).take(pa.array(rows[:count]))
-        values, has = self._array(number, name, "values"), self._array(number, name, "has")
-        present = None if has is None else has[:count]
-        if values is None:
-            return pa.nulls(count, arrow_type(kind))
-        if kind.kind == "str":
-            return self.state.pool.to_arrow(values[:count], present)
-        return arrow_column(kind, values[:count], present)
-
-    def _array(self, number: int, name: str, what: str, *more: Any) -> Array | None:
-        return self.arrays.get((number, name, what, *more))
+    def _chunk(self, output: _Output, inputs: list[ColumnArrays | None]) -> Chunk:
+        count = self._count(output)
+        batch = output.empty
+        if count:
+            pool = self._state.pool
+            columns = [column.taken(count, output.rows, inputs, pool) for column in output.columns.values()]
+            batch = pa.RecordBatch.from_arrays(columns, schema=output.arrow)
+        origins = None if output.origins is None else output.origins[:count].copy()
+        return Chunk(output.schema, None, batch, output.punctuations, output.is_ended, origins)

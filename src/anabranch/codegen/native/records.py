@@ -56,7 +56,8 @@ class Record:
             yield from (f"{word.name} = {self.held(word)}" for word in self.words)
             return
         if self.words:
-            yield f"base = {slot} * {self.width}"
+            kernel.uses("natural")
+            yield f"base = natural({slot} * {self.width})"
         yield from (f"{word.name} = {self._read(kernel, word)}" for word in self.words)
 
     def held(self, word: Word) -> str:
@@ -88,7 +89,8 @@ class Record:
             yield from (f"{self.held(word)} = {word.name}" for word in words)
             return
         if words or keys:
-            yield f"base = {slot} * {self.width}"
+            kernel.uses("natural")
+            yield f"base = natural({slot} * {self.width})"
         for at, key in enumerate(keys):
             yield f"{self.records(kernel)}[base + {at}] = {key}"
         for word in words:

@@ -97,6 +97,7 @@ class NativeState:
 
         self.assembled = assembled
         self.meta = np.zeros(FIRST_CELL + len(assembled.cells), np.int64)
+        self.words: memoryview[int] = memoryview(self.meta.data)  # the same, for Python: its items are ints
         self.operators = {name: OperatorState(record) for name, record in assembled.records.items()}
         self.pool = StringPool()
         for text in assembled.texts:
@@ -125,12 +126,12 @@ class NativeState:
 
     def cell(self, name: str) -> int:
         cell = self.assembled.cells.get(name)
-        return int(self.meta[cell.place]) if cell is not None else 0
+        return self.words[cell.place] if cell is not None else 0
 
     def set_cell(self, name: str, value: int) -> None:
         cell = self.assembled.cells.get(name)
         if cell is not None:
-            self.meta[cell.place] = value
+            self.words[cell.place] = value
 
     def count(self, record: Record) -> int:
         """How many records an operator has."""

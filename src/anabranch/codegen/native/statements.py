@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from anabranch.analysis.syntax import walk
 from anabranch.codegen.inference import To
 from anabranch.codegen.native import expressions, operators_on_numbers
 from anabranch.codegen.native.bodies import Body
@@ -261,7 +262,7 @@ def _as_load(target: ast.expr) -> ast.expr:
 
 
 def _returns(statements: Sequence[ast.stmt]) -> list[ast.Return]:
-    return [node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Return)]
+    return [node for statement in statements for node in walk(statement) if isinstance(node, ast.Return)]
 
 
 def _always_returns(statements: Sequence[ast.stmt]) -> bool:

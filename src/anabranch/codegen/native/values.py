@@ -55,6 +55,8 @@ class Value:
         return self.members is not None
 
     def present(self) -> Value:
+        if self.has == ALWAYS and not self.type.optional:
+            return self
         return replace(self, has=ALWAYS, type=self.type.present())
 
 

@@ -60,8 +60,7 @@ class Visits:
         normal = self.normal(operator.outputs[port].schema, value)
         stream = Stream(operator.id, port)
         if self.part.consumers(stream):  # what only leaves is counted there
-            counter = self.kernel.counter(f"emitted_{self.part.operators.index(operator.id)}_{port}")
-            self.kernel.writer.line(f"{counter} += 1")
+            self.kernel.tally(f"emitted_{self.part.operators.index(operator.id)}_{port}")
         self.deliver(stream, normal)
         self.current = operator
 

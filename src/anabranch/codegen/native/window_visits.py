@@ -161,9 +161,8 @@ class WindowCode:
         return Value(Type("float" if self.is_float else "int"), place, is_stable=True)
 
     def late(self, item: Value) -> None:
-        writer = self.kernel.writer
         if self.definition.late is None:
-            writer.line(f"{self.kernel.counter(f'late_{self.visits.part.operators.index(self.operator.id)}')} += 1")
+            self.kernel.tally(f"late_{self.visits.part.operators.index(self.operator.id)}")
             return
         self.visits.emit(self.operator, self.operator.output(self.definition.late), item)
 

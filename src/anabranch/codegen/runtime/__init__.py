@@ -11,7 +11,7 @@ from typing import Any
 from anabranch.codegen.runtime.native_functions import NATIVE_FUNCTIONS
 
 _MODULES = {
-    "intrinsics": "bits_of float_of",
+    "intrinsics": "bits_of float_of natural",
     "memory": "borrowed",
     "views": "int64s float64s int32s uint16s uint8s booleans",
     "arithmetic": """

@@ -17,6 +17,8 @@ from anabranch.codegen import cache
 INT = ir.IntType(64)
 DOUBLE = ir.DoubleType()
 BYTE = ir.IntType(8)
+LARGEST_PLACE = 1 << 48  # no memory is larger
+_ASSUMING = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
 
 Array = npt.NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -128,6 +130,14 @@ def _of_arity(count: int, typing: Callable[..., Any], name: str) -> Callable[...
 def bits_of(builder: Any, x: Any) -> Any:
     """The 64 bits of a float, as an int: how floats are kept among the words of a state."""
     return builder.bitcast(x, INT)
+
+
+@instruction(types.int64, types.int64)
+def natural(builder: Any, place: Any) -> Any:
+    """A place in an array, known to be one: without that, every access would first see to negative ones."""
+    is_natural = builder.icmp_unsigned("<", place, INT(LARGEST_PLACE))
+    builder.call(builder.module.declare_intrinsic("llvm.assume", (), _ASSUMING), [is_natural])
+    return place
 
 
 @instruction(types.float64, types.int64)

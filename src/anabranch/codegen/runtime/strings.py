@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from anabranch.codegen.runtime.intrinsics import Array, inlined, instruction, separate
+from anabranch.codegen.runtime.intrinsics import Array, inlined, instruction, natural, separate
 from anabranch.codegen.runtime.memory import borrowed, copy, load1, load4, load8
 from anabranch.codegen.runtime.tables import folded_product
 
@@ -86,7 +86,7 @@ def intern(table: Array, offsets: Array, bytes: Array, meta: Array, data: Array,
     length = np.int64(stop) - begin
     first, second = words_of(data, begin, begin + length)
     last = len(table) - 1
-    at = (scatter_string(first, second, length) << 2) & last
+    at = natural((scatter_string(first, second, length) << 2) & last)
     while True:
         number = table[at + 3] - 1
         if number < 0:
@@ -94,7 +94,7 @@ def intern(table: Array, offsets: Array, bytes: Array, meta: Array, data: Array,
         is_it = table[at] == first and table[at + 1] == second and table[at + 2] == length
         if is_it and (length <= INLINE or is_same(bytes, offsets[number], data, begin, length)):
             return number
-        at = (at + ENTRY) & last
+        at = natural((at + ENTRY) & last)
 
 
 @separate

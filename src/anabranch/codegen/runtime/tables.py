@@ -30,6 +30,7 @@ from anabranch.codegen.runtime.intrinsics import (
     callable_from_python,
     inlined,
     instruction,
+    natural,
     separate,
 )
 from anabranch.codegen.runtime.memory import borrowed, prefetch
@@ -96,12 +97,12 @@ def has_room(table: Array, slot: int) -> bool:
 def find1(table: Array, key: int) -> int:
     """The slot of a key, or -1."""
     last = len(table) - 1
-    at = (scatter(key) << 1) & last
+    at = natural((scatter(key) << 1) & last)
     while True:
         slot = table[at + 1] - 1
         if slot < 0 or table[at] == key:
             return slot
-        at = (at + 2) & last
+        at = natural((at + 2) & last)
 
 
 @inlined
@@ -129,9 +130,9 @@ def remove1(table: Array, key: int) -> None:
 @inlined
 def place_entry(table: Array, hash: int, word: int, slot: int) -> None:
     last = len(table) - 1
-    at = (hash << 1) & last
+    at = natural((hash << 1) & last)
     while table[at + 1] != 0:
-        at = (at + 2) & last
+        at = natural((at + 2) & last)
     table[at] = word
     table[at + 1] = slot + 1
 
@@ -162,17 +163,17 @@ def findw(table: Array, keys: Array, words: Key) -> int:
     """The slot of a key given as a tuple of ints, or -1."""
     hash = scatter_words(words)
     last = len(table) - 1
-    at = (hash << 1) & last
+    at = natural((hash << 1) & last)
     while True:
         slot = table[at + 1] - 1
         if slot < 0 or (table[at] == hash and is_key(keys, slot, words)):
             return slot
-        at = (at + 2) & last
+        at = natural((at + 2) & last)
 
 
 @inlined
 def is_key(keys: Array, slot: int, words: Key) -> bool:
-    base = slot * len(words)
+    base = natural(slot * len(words))
     same = True
     for at in range(len(words)):
         same &= keys[base + at] == words[at]
