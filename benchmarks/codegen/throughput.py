@@ -29,7 +29,7 @@ class Sizes:
     python: int = 300_000
     json: int = 100_000
     bytewax: int = 50_000
-    rounds: int = 7
+    rounds: int = 11
 
 
 QUICK = Sizes(native=1_000_000, python=60_000, json=20_000, bytewax=10_000, rounds=3)

@@ -298,14 +298,17 @@ def test_what_a_killed_process_left_behind_is_not_trusted_and_removed_in_time(fo
 
 def test_functions_that_python_calls_are_compiled_by_the_first_process_only(folder: Path) -> None:
     code = """
-    from anabranch.codegen.runtime import grown, new_table
+    import numpy as np
+    from anabranch.codegen.runtime.tables import insert_all, new_table
     {}
-    print(len(grown(new_table())[0]), flush=True)
+    table = new_table()
+    insert_all(table, None, np.array([[7], [8]]), 1)
+    print(np.count_nonzero(table), flush=True)
     """
     first = process(code.format(""), folder)
-    assert first.communicate()[0] == "32768\n"
+    assert first.communicate()[0] == "4\n"
     second = process(code.format("cache._newly_built = None"), folder)
-    assert second.communicate()[0] == "32768\n"
+    assert second.communicate()[0] == "4\n"
 
 
 # The folder --------------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def kernel(batches: list[Batch]) -> Output:
         if chunk.is_last:
             unfinished = table[table["n"] > 0]
             unfinished = unfinished[np.argsort(unfinished["first"])]
-            found.append((unfinished["sensor"], unfinished["total"], unfinished["largest"]))
+            found.append(batch_of(Total, [unfinished[name].copy() for name in ("sensor", "total", "largest")]))
     return found
 
 

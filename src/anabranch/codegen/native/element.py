@@ -158,7 +158,7 @@ class NativeElement:
         elif full < 1000:
             outputs.grow(full - 2)
         else:
-            self.state.operators[self.part.operators[full - 1000]].grow()
+            self.state.grow(self.part.operators[full - 1000])
         self._place_state()
 
     # Punctuations and ends --------------------------------------------------------------------------------------

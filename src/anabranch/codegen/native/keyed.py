@@ -68,20 +68,27 @@ def check_room(kernel: Kernel, record: Record) -> None:
     kernel.writer.line(f"if {count} >= {room}: full = {1000 + kernel.part.operators.index(record.operator)}")
 
 
+def _before(kernel: Kernel, record: Record) -> str:
+    """A table that is emptied now and then counts its slots on."""
+    return f", {kernel.cell(f'{record.prefix}_before')}" if record.is_emptied else ""
+
+
 def found_by(kernel: Kernel, record: Record, words: list[str]) -> str:
+    before = _before(kernel, record)
     if len(words) == 1:
         kernel.uses("find1")
-        return f"find1({record.table(kernel)}, {words[0]})"
+        return f"find1({record.table(kernel)}, {words[0]}{before})"
     kernel.uses("findw")
-    return f"findw({record.table(kernel)}, {record.keys(kernel)}, ({', '.join(words)}))"
+    return f"findw({record.table(kernel)}, {record.keys(kernel)}, ({', '.join(words)}){before})"
 
 
 def placed(kernel: Kernel, record: Record, words: list[str], slot: str) -> str:
+    before = _before(kernel, record)
     if len(words) == 1:
         kernel.uses("insert1")
-        return f"insert1({record.table(kernel)}, {words[0]}, {slot})"
+        return f"insert1({record.table(kernel)}, {words[0]}, {slot}{before})"
     kernel.uses("insertw")
-    return f"insertw({record.table(kernel)}, {record.keys(kernel)}, ({', '.join(words)}), {slot})"
+    return f"insertw({record.table(kernel)}, {record.keys(kernel)}, ({', '.join(words)}), {slot}{before})"
 
 
 def keep(kernel: Kernel, record: Record, slot: str, words: list[str], since: int, more: tuple[str, ...] = ()) -> None:

@@ -37,6 +37,11 @@ class Record:
         return bool(self.key_kinds)
 
     @property
+    def is_emptied(self) -> bool:
+        """Whether the kernel forgets all keys now and then."""
+        return self.shape == "shared clock"
+
+    @property
     def width(self) -> int:
         return len(self.key_kinds) + len(self.words)
 

@@ -71,7 +71,7 @@ def restore(element: NativeElement, whole: bytes, changes: Iterable[bytes]) -> N
         _apply(element, pickle.loads(each[len(_NATIVE) :]), is_first=number == 0)
     state = element.state
     for operator in state.operators.values():
-        operator.rebuild(state.count(operator.record))
+        state.rebuild(operator)
         operator.changed[:] = 0
     state.saved_texts = state.pool.count
 
@@ -90,7 +90,7 @@ def _apply(element: NativeElement, content: Any, *, is_first: bool) -> None:
     for name, (count, slots, words) in operators.items():
         each = state.operators[name]
         while each.room < count:
-            each.grow_records()
+            each.make_room()
         width = max(each.record.width, 1)
         places = np.frombuffer(slots, np.int64)
         each.records.reshape(-1, width)[places] = np.frombuffer(words, np.int64).reshape(-1, width)

@@ -12,6 +12,7 @@ from anabranch.codegen.native.kernel import FIRST_CELL, TEXTS
 from anabranch.codegen.native.records import Record
 
 _FORGET_AFTER = 100_000  # strings
+_LARGE_TABLE = 2**16  # words; a smaller one grows in larger steps
 
 
 def _text_words(record: Record) -> list[int]:
@@ -36,33 +37,25 @@ class OperatorState:
     def room(self) -> int:
         return len(self.table) // 4 if self.record.is_keyed else 1
 
-    def grow(self) -> None:
-        from anabranch.codegen.runtime import tables
-
-        self.table, self.keys = tables.grown(self.table, self.keys)
-        self._fit()
-
-    def grow_records(self) -> None:
-        """Make room without regard to the table, which is built anew afterwards."""
-        self.table = np.zeros(2 * len(self.table), np.int64)
+    def make_room(self) -> None:
+        """For more records; the table has to be built anew afterwards."""
+        factor = 8 if len(self.table) < _LARGE_TABLE else 2
+        self.table = np.zeros(factor * len(self.table), np.int64)
         if self.keys is not None:
-            self.keys = np.zeros(2 * len(self.keys), np.int64)
-        self._fit()
+            self.keys = np.zeros(factor * len(self.keys), np.int64)
+        records = np.zeros(self.room * max(self.record.width, 1), np.int64)
+        records[: len(self.records)] = self.records
+        changed = np.zeros(self.room, np.uint8)
+        changed[: len(self.changed)] = self.changed
+        self.records, self.changed = records, changed
 
-    def rebuild(self, count: int) -> None:
+    def build_table(self, count: int) -> None:
         """The table for the keys in the records."""
         from anabranch.codegen.runtime import tables
 
         if self.record.is_keyed:
             self.table[:] = 0
             tables.insert_all(self.table, self.keys, self.rows(count), len(self.record.key_kinds))
-
-    def _fit(self) -> None:
-        records = np.zeros(self.room * max(self.record.width, 1), np.int64)
-        records[: len(self.records)] = self.records
-        changed = np.zeros(self.room, np.uint8)
-        changed[: len(self.changed)] = self.changed
-        self.records, self.changed = records, changed
 
     def array(self, what: str) -> Array:
         if what == "floats":
@@ -118,11 +111,20 @@ class NativeState:
         for numbers in held:
             numbers[numbers >= 0] = renumbered[numbers[numbers >= 0]]
         for each in self.operators.values():
-            each.rebuild(self.count(each.record))
+            self.rebuild(each)
             each.changed[:] = 1
         self.saved_texts = 0
         self._live_texts = self.pool.count
         return True
+
+    def rebuild(self, operator: OperatorState) -> None:
+        """The table of an operator, from the keys in its records."""
+        operator.build_table(self.count(operator.record))
+        self.set_cell(f"{operator.record.prefix}_before", 0)
+
+    def grow(self, operator_id: str) -> None:
+        self.operators[operator_id].make_room()
+        self.rebuild(self.operators[operator_id])
 
     def cell(self, name: str) -> int:
         cell = self.assembled.cells.get(name)

@@ -307,7 +307,7 @@ def _shared_clock(code: WindowCode, item: Value) -> None:
             kernel.commit([
                 f"{begun} = 1",
                 f"{reached}, {low}, {high} = {boundary}, {next_low}, {next_high}",
-                f"{record.table(kernel)}[:] = 0",
+                f"{kernel.cell(f'{prefix}_before')} += {count}",
                 f"{count} = 0",
                 *stored_as_new(kernel, record, slot, words),
             ])  # fmt: skip

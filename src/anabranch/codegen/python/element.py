@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import length_hint
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, Stream
@@ -134,14 +135,15 @@ class PythonElement:
 
     def _tuples(self, stretch: Tuples, batch: Batch, done: int, next_of: list[Callable[[], Any]]) -> None:
         self.generator.clock[0] = stretch.start - 1
-        turns: list[int] | None = None
+        turns: npt.NDArray[Any] | None = None
+        items: Iterator[Any]
         if len(next_of) == 1:
             assert batch.chunks[0] is not None
             rows = batch.chunks[0].rows
             items = iter(rows if stretch.count == len(rows) else rows[done : done + stretch.count])
         else:
-            turns = [stretch.input] * stretch.count if stretch.turns is None else stretch.turns.tolist()
-            items = iter(turns)
+            turns = np.full(stretch.count, stretch.input) if stretch.turns is None else stretch.turns
+            items = iter(turns.tolist())
         begun = stretch.count
         try:
             self._run(items, *(next_of if turns is not None else ()))
@@ -151,7 +153,8 @@ class PythonElement:
             raise self._failure(problem) from None
         finally:
             for number, stream in enumerate(self.part.inputs):
-                self._counting.entered(stream, begun if turns is None else turns[:begun].count(number))
+                count = begun if turns is None else int(np.count_nonzero(turns[:begun] == number))
+                self._counting.entered(stream, count)
 
     def arrive(self, edge: Edge, item: Any) -> None:
         """A tuple reaches generated code from the traversal."""

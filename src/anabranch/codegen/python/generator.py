@@ -230,12 +230,10 @@ class Generator:
                 lines.add("clock[0] += 1")
             for number, stream in enumerate(inputs):
                 if len(inputs) == 1:
-                    begin = len(lines.lines)
                     self._entry(unit, stream)
-                    if is_plain(self._schema(stream).type):
-                        unpack(lines, begin, "row", len(self._schema(stream).names))
                     continue
-                with lines.block(f"{'if' if number == 0 else 'elif'} turn == {number}:"):
+                test = f"{'if' if number == 0 else 'elif'} turn == {number}:" if number + 1 < len(inputs) else "else:"
+                with lines.block(test):
                     lines.add(f"row = {readers[number]}()")
                     self._entry(unit, stream)
             if self.traversal.loops:
@@ -255,7 +253,10 @@ class Generator:
         return function
 
     def _entry(self, unit: Unit, stream: Stream) -> None:
-        unit.deliver(stream.operator, stream.port, Item(self._schema(stream), "row"))
+        schema, begin = self._schema(stream), len(unit.lines.lines)
+        unit.deliver(stream.operator, stream.port, Item(schema, "row"))
+        if is_plain(schema.type):
+            unpack(unit.lines, begin, "row", len(schema.names))
 
     def _schema(self, stream: Stream) -> Schema:
         return self.node(stream.operator).operator.outputs[stream.port].schema

@@ -113,19 +113,28 @@ class Lines:
 
 
 def unpack(lines: Lines, start: int, name: str, width: int) -> None:
-    """Take a tuple apart at once where the lines from `start` on read many of its attributes in every case."""
-    indent = "    " * lines.depth
-    read = re.compile(rf"{indent}(\w+) = {name}\[(\d+)\]$")
+    """Take a tuple apart at once wherever the lines from `start` on read many of its attributes.
+
+    That is decided anew behind each filter: most tuples may not come that far.
+    """
+    leaving = "    " * (lines.depth + 1) + "continue"
+    begins = [start, *(at + 1 for at in range(start, len(lines.lines)) if lines.lines[at].text == leaving)]
+    for begin, end in reversed(list(zip(begins, [*begins[1:], None], strict=True))):
+        lines.lines[begin:end] = _unpacked(lines.lines[begin:end], "    " * lines.depth, name, width)
+
+
+def _unpacked(lines: list[Line], indent: str, name: str, width: int) -> list[Line]:
+    read = re.compile(rf"({indent} *)(\w+) = {name}\[(\d+)\]$")
     parts: dict[int, str] = {}
-    rest = []
-    stop = next((at for at, line in enumerate(lines.lines) if at >= start and line.text.endswith(" continue")), None)
-    for line in lines.lines[start:stop]:
+    rest, saved = [], 0.0
+    for line in lines:
         match = read.match(line.text)
-        if match is None or int(match[2]) in parts:
+        if match is None or int(match[3]) in parts:
             rest.append(line)
         else:
-            parts[int(match[2])] = match[1]
-    if len(parts) * _INDEX_COST <= _UNPACK_COST + width * _PART_COST:
-        return
+            parts[int(match[3])] = match[2]
+            saved += _INDEX_COST if match[1] == indent else _INDEX_COST / 2  # in a block, which may not be entered
+    if saved <= _UNPACK_COST + width * _PART_COST:
+        return lines
     targets = "".join(f"{parts.get(at, '_')}, " for at in range(width))
-    lines.lines[start:stop] = [Line(f"{indent}{targets}= {name}"), *rest]
+    return [Line(f"{indent}{targets}= {name}"), *rest]

@@ -41,6 +41,7 @@ class Unit:
         self.appends: dict[str, str] = {}
         self.registers: dict[str, Registers] = {}  # locals that hold state, by operator
         self.prologue: list[str] = []
+        self._getters: dict[str, str] = {}
         self.epilogue: list[str] = []
         self._pending: tuple[Edge, ...] = ()
         self._path: list[str] = []
@@ -118,6 +119,15 @@ class Unit:
             visit(self, edge, item)
         self._path.pop()
         self._during, self.is_tail = outer, is_tail
+
+    def getter(self, held: str) -> str:
+        """How to look into a dict: a loop has a local for that."""
+        if not self.has_loop:
+            return f"{held}.get"
+        if held not in self._getters:
+            self._getters[held] = self.names.new(f"get_{held.removeprefix('instances_of_')}")
+            self.prologue.append(f"{self._getters[held]} = {held}.get")
+        return self._getters[held]
 
     def close(self, operator_id: str, during: str) -> None:
         """What the windows of an operator hold goes on, although no tuple arrived."""

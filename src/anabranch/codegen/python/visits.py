@@ -205,7 +205,7 @@ def _process(unit: Unit, edge: Edge, item: Item) -> None:
         return
     held = _instances(unit, operator)
     instance = names.new("instance")
-    lines.add(f"{instance} = {held}.get({key})")
+    lines.add(f"{instance} = {unit.getter(held)}({key})")
     with lines.block(f"if {instance} is None:"):
         factory = names.constant(definition.factory, _name(definition.factory))
         lines.add(f"{instance} = {held}[{key}] = {factory}()")
@@ -234,11 +234,11 @@ def write_unboxed(unit: Unit, operator: Operator, code: Inline, item: Item, key:
         local = names.new(name)
         places = {name: local}
         keep = f"{held}[{key}] = {local}"
-        lines.add(f"{local} = {held}.get({key}{'' if first[0] == 'None' else f', {first[0]}'})")
+        lines.add(f"{local} = {unit.getter(held)}({key}{'' if first[0] == 'None' else f', {first[0]}'})")
     else:
         local = names.new("fields")
         places = {name: f"{local}[{at}]" for at, name in enumerate(fields.names)}
-        lines.add(f"{local} = {held}.get({key})")
+        lines.add(f"{local} = {unit.getter(held)}({key})")
         with lines.block(f"if {local} is None:"):
             lines.add(f"{local} = {held}[{key}] = [{', '.join(first)}]")
     emitter = _emitter_of_sites(unit, operator, code)

@@ -22,7 +22,7 @@ _MODULES = {
     "functions": " ".join(function.runtime for function in NATIVE_FUNCTIONS.values()),
     "hash": "key_hash",
     "hash_native": "hash_int hash_float hash_string hash_none hash_tuple",
-    "tables": "float_key has_room find1 insert1 remove1 prefetch1 findw insertw removew new_table new_keys grown",
+    "tables": "float_key find1 insert1 findw insertw new_table new_keys",
     "strings": "intern equals",
     "string_pool": "StringPool",
     "axis": "boundary_float edge_float last_at_float point_float grid_of",

@@ -11,10 +11,9 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from anabranch.codegen.runtime.intrinsics import BYTE, INT, array_instruction
+from anabranch.codegen.runtime.intrinsics import INT, array_instruction
 
 INT32 = ir.IntType(32)
-FOR_READING = [ir.Constant(INT32, hint) for hint in (0, 3, 1)]  # and to be kept in all caches; data, not code
 
 
 def _place(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
@@ -76,16 +75,3 @@ def borrowed(_context: Any, array: Any) -> Any:
         return made._getvalue()
 
     return array(array), codegen
-
-
-@array_instruction
-def prefetch(_context: Any, array: Any, at: Any) -> Any:
-    """Asks the memory for what will be looked at soon."""
-
-    def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        place = builder.bitcast(_place(context, builder, signature.args[0], *values), BYTE.as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), INT32, INT32, INT32])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0"), [place, *FOR_READING])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), codegen

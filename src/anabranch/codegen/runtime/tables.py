@@ -1,17 +1,17 @@
 """Hash tables from keys to slots: the dense numbers under which compiled code keeps the state of a key.
 
-A table is one int64 array of entries [key, slot + 1], with open addressing; an entry with 0 for its slot is free. Keys
-of several words are kept by slot in an array of their own, `keys`; an entry then holds their hash in place of the key.
-
-Compiled code never makes an array: where `has_room` denies, it stops, and `grown` makes room from outside.
+A table is one int64 array of entries [key, before + slot + 1], with open addressing. `before` is how many slots were
+given away until the table was last emptied: entries that hold no more than that are free, so that emptying a table only
+means counting on. Keys of several words are kept by slot in an array of their own, `keys`; an entry then holds their
+hash in place of the key.
 
     slot = find1(table, key)
     if slot < 0:
-        slot = count                      # with has_room(table, slot)
+        slot = count                      # at most half as many as the table has entries
         insert1(table, key, slot)
         count += 1
 
-Slots may be used again once their key was removed: a table has room for all keys if it has for the highest slot.
+Compiled code never makes an array: where there is no room it stops, and a larger table is made from outside.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ from anabranch.codegen.runtime.intrinsics import (
     inlined,
     instruction,
     natural,
-    separate,
 )
-from anabranch.codegen.runtime.memory import borrowed, prefetch
 
 Words = npt.NDArray[np.int64]
 Key = tuple[int, ...]  # of one length in each place it is used
@@ -88,84 +86,44 @@ def float_key(x: float) -> int:
 
 
 @inlined
-def has_room(table: Array, slot: int) -> bool:
-    """Whether a key may be inserted with this slot."""
-    return 4 * (slot + 1) <= len(table)
-
-
-@inlined
-def find1(table: Array, key: int) -> int:
-    """The slot of a key, or -1."""
+def find1(table: Array, key: int, before: int = 0) -> int:
+    """The slot of a key, or a negative number."""
     last = len(table) - 1
     at = natural((scatter(key) << 1) & last)
     while True:
-        slot = table[at + 1] - 1
+        slot = table[at + 1] - 1 - before
         if slot < 0 or table[at] == key:
             return slot
         at = natural((at + 2) & last)
 
 
 @inlined
-def prefetch1(table: Array, key: int) -> None:
-    """Asks the memory for a key that will be looked for some tuples later: large tables then answer twice as fast."""
-    prefetch(table, (scatter(key) << 1) & (len(table) - 1))
-
-
-@inlined
-def insert1(table: Array, key: int, slot: int) -> None:
+def insert1(table: Array, key: int, slot: int, before: int = 0) -> None:
     """Adds a key that is not there."""
-    place_entry(table, scatter(key), key, slot)
+    place_entry(table, scatter(key), key, slot, before)
 
 
 @inlined
-def remove1(table: Array, key: int) -> None:
-    """Removes a key that is there."""
-    last = len(table) - 1
-    at = (scatter(key) << 1) & last
-    while table[at] != key or table[at + 1] == 0:
-        at = (at + 2) & last
-    close_gap(borrowed(table), at, False)
-
-
-@inlined
-def place_entry(table: Array, hash: int, word: int, slot: int) -> None:
+def place_entry(table: Array, hash: int, word: int, slot: int, before: int) -> None:
     last = len(table) - 1
     at = natural((hash << 1) & last)
-    while table[at + 1] != 0:
+    while table[at + 1] > before:
         at = natural((at + 2) & last)
     table[at] = word
-    table[at + 1] = slot + 1
-
-
-@separate
-def close_gap(table: Array, gap: int, holds_hashes: bool) -> None:
-    """Frees an entry, and moves those behind it that were put off their places by it (Knuth 6.4, algorithm R)."""
-    last = len(table) - 1
-    at = gap
-    while True:
-        at = (at + 2) & last
-        if table[at + 1] == 0:
-            table[gap + 1] = 0
-            return
-        word = table[at]
-        home = ((word if holds_hashes else scatter(word)) << 1) & last
-        if ((at - home) & last) >= ((at - gap) & last):
-            table[gap] = word
-            table[gap + 1] = table[at + 1]
-            gap = at
+    table[at + 1] = before + slot + 1
 
 
 # Keys of several words ----------------------------------------------------------------------------------------------
 
 
 @inlined
-def findw(table: Array, keys: Array, words: Key) -> int:
-    """The slot of a key given as a tuple of ints, or -1."""
+def findw(table: Array, keys: Array, words: Key, before: int = 0) -> int:
+    """The slot of a key given as a tuple of ints, or a negative number."""
     hash = scatter_words(words)
     last = len(table) - 1
     at = natural((hash << 1) & last)
     while True:
-        slot = table[at + 1] - 1
+        slot = table[at + 1] - 1 - before
         if slot < 0 or (table[at] == hash and is_key(keys, slot, words)):
             return slot
         at = natural((at + 2) & last)
@@ -181,23 +139,12 @@ def is_key(keys: Array, slot: int, words: Key) -> bool:
 
 
 @inlined
-def insertw(table: Array, keys: Array, words: Key, slot: int) -> None:
+def insertw(table: Array, keys: Array, words: Key, slot: int, before: int = 0) -> None:
     """Adds a key that is not there."""
     hash = scatter_words(words)
-    place_entry(table, hash, hash, slot)
+    place_entry(table, hash, hash, slot, before)
     for at in range(len(words)):
         keys[slot * len(words) + at] = words[at]
-
-
-@inlined
-def removew(table: Array, keys: Array, words: Key) -> None:
-    """Removes a key that is there."""
-    hash = scatter_words(words)
-    last = len(table) - 1
-    at = (hash << 1) & last
-    while table[at + 1] == 0 or table[at] != hash or not is_key(keys, table[at + 1] - 1, words):
-        at = (at + 2) & last
-    close_gap(borrowed(table), at, True)
 
 
 # From outside -------------------------------------------------------------------------------------------------------
@@ -211,25 +158,6 @@ def new_table(capacity: int = FIRST_CAPACITY) -> Words:
 def new_keys(table: Words, width: int) -> Words:
     """Room for the words of as many keys as a table has room for."""
     return np.zeros(len(table) // 4 * width, np.int64)
-
-
-def grown(table: Words, keys: Words | None = None) -> tuple[Words, Words | None]:
-    """A larger table with the same keys, for keys of several words with a larger array of them."""
-    larger = np.zeros(len(table) * (8 if len(table) < 2**16 else 2), np.int64)
-    _rehash(table, larger, keys is not None)
-    if keys is None:
-        return larger, None
-    more = np.zeros(len(keys) * (len(larger) // len(table)), np.int64)
-    more[: len(keys)] = keys
-    return larger, more
-
-
-@callable_from_python
-def _rehash(table: Array, larger: Array, holds_hashes: bool) -> None:
-    for at in range(0, len(table), 2):
-        if table[at + 1] != 0:
-            word = table[at]
-            place_entry(larger, word if holds_hashes else scatter(word), word, table[at + 1] - 1)
 
 
 def insert_all(table: Words, keys: Words | None, rows: Words, width: int) -> None:
@@ -253,4 +181,4 @@ def _insert_allw(table: Array, keys: Array, count: int, width: int) -> None:
         combined = 0
         for at in range(width):  # as scatter_words does for tuples
             combined = scatter(combined + keys[slot * width + at]) + at
-        place_entry(table, combined, combined, slot)
+        place_entry(table, combined, combined, slot, 0)
