@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-PARTS = ("pipelines", "chains", "startup", "memory")
+PARTS = ("pipelines", "chains", "crossings", "startup", "memory")
 
 
 def main() -> None:

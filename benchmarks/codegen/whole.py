@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.codegen import chains, memory, report, startup, throughput
+from benchmarks.codegen import chains, crossings, memory, report, startup, throughput
 from benchmarks.codegen.chains import Curve
 from benchmarks.codegen.elements import NATIVE, PYTHON, Missing
 from benchmarks.codegen.pipelines import PIPELINES
@@ -26,6 +26,8 @@ def measure_all(parts: Collection[str], plots: Path, *, is_quick: bool) -> dict[
         figures |= _pipelines(console, plots, throughput.QUICK if is_quick else throughput.Sizes())
     if "chains" in parts:
         figures["fused_vs_unfused"] = _chains(console, plots, chains.QUICK if is_quick else chains.FULL)
+    if "crossings" in parts:
+        figures["crossings_ns"] = _crossings(console)
     if "startup" in parts:
         figures |= _startup(console, repeats=1 if is_quick else 2)
     if "memory" in parts:
@@ -79,6 +81,25 @@ def _gain(curve: Curve) -> dict[str, float]:
     fused = curve.lines[f"{longest} per PE"][longest].median
     others = {name: points[longest].median for name, points in curve.lines.items() if longest in points}
     return {name: float(f"{fused / speed:.3g}") for name, speed in others.items() if speed != fused}
+
+
+def _crossings(console: Console) -> dict[str, float]:
+    table = Table(title="what a tuple costs between the forms, and in them: ns", title_justify="left")
+    table.add_column("figure")
+    for name in ("measured", "in costs.py"):
+        table.add_column(name, justify="right")
+    found = crossings.measured()
+    for name, (now, known) in found.items():
+        table.add_row(name, f"{now:.0f}", f"{known:.0f}")
+    console.print(table)
+    table = Table(title="programs that can be native in part: s per million tuples", title_justify="left")
+    table.add_column("program")
+    for name in ("Python form", "cut into stages", "chosen"):
+        table.add_column(name, justify="right")
+    for name, (whole, cut, chosen) in crossings.mixed().items():
+        table.add_row(name, f"{whole:.2f}", f"{cut:.2f}", chosen)
+    console.print(table)
+    return {name: round(now, 1) for name, (now, _) in found.items()}
 
 
 def _startup(console: Console, repeats: int) -> dict[str, Any]:

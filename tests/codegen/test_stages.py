@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe, decide
+from anabranch.codegen.build import build_pe, decide, staged, stages_of
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import Stopped
@@ -65,12 +65,23 @@ def part_of_program(sink: ab.Sink) -> Part:
 
 
 def test_the_rest_is_native_behind_an_operator_that_cannot_be() -> None:
-    forms = [(stage.form, stage.part.operators) for stage in decide(part_of_program(program([]))).stages]
+    forms = [(stage.form, stage.part.operators) for stage in stages_of(part_of_program(program([])))]
     assert forms == [
         ("python", ("parse",)),
         ("native", ("filter", "aggregate")),
         ("native", ("aggregate_2",)),
     ]
+
+
+def test_what_is_native_throughout_stays_so_in_however_many_stages() -> None:
+    def twice(orders: list[Order]) -> ab.Sink:
+        sums = ab.from_items(Order, orders).window(ab.tumbling(seconds=5, on="ts"), key="shop")
+        totals = sums.aggregate(Sum, total=ab.sum_("price"), n=ab.count())
+        return (
+            totals.window(ab.tumbling(count=3), key="shop").aggregate(Largest, largest=ab.max_("total")).collect("out")
+        )
+
+    assert [stage.form for stage in decide(part_of_program(twice([]))).stages] == ["native", "native"]
 
 
 def test_the_reason_names_the_call_and_its_line() -> None:
@@ -85,7 +96,7 @@ def test_the_reason_names_the_call_and_its_line() -> None:
 def test_stages_give_what_the_oracle_gives(size: int) -> None:
     items = lines(300)
     part = part_of_program(program([]))
-    element = build_pe(part)
+    element = staged(part)
     assert element.form == "python and native"
     found = []
     for start in range(0, len(items), size):
@@ -102,7 +113,7 @@ def test_an_error_in_a_stage_comes_after_what_was_before_it_in_the_order() -> No
         ab.run(program(items))
     part = part_of_program(program([]))
     with pytest.raises(Stopped) as stopped:
-        build_pe(part).process(Batch((Chunk.of_rows(part.schema(part.inputs[0]), items),)))
+        staged(part).process(Batch((Chunk.of_rows(part.schema(part.inputs[0]), items),)))
     assert str(stopped.value.error) == str(expected.value)
     assert stopped.value.outputs[0].rows == expected.value.result.items("out")  # type: ignore[attr-defined]
     assert stopped.value.begun == 201
@@ -111,10 +122,10 @@ def test_an_error_in_a_stage_comes_after_what_was_before_it_in_the_order() -> No
 def test_stages_are_saved_and_restored_together() -> None:
     items = lines(300)
     part = part_of_program(program([]))
-    element = build_pe(part, tracks_changes=True)
+    element = staged(part, tracks_changes=True)
     schema = part.schema(part.inputs[0])
     found = list(element.process(Batch((Chunk.of_rows(schema, items[:150]),)))[0].rows)
-    other = build_pe(part, tracks_changes=True)
+    other = staged(part, tracks_changes=True)
     other.restore(element.save())
     found += other.process(Batch((Chunk.of_rows(schema, items[150:], is_last=True),)))[0].rows
     assert found == ab.run(program(items)).items("out")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from anabranch.codegen.costs import native_pays
@@ -62,12 +64,20 @@ def _decide(part: Part, form: Form, options: dict[str, bool] | None) -> Decision
         return Decision((Stage(part, "python"),))
     origins = options is not None and options["origins"]
     # Where a tuple comes from is not known beyond a cut, so what needs origins stays in one piece.
-    stages = _stages(part, options) if not origins else [_stage(part, options)]
-    if form == "auto" and not any(stage.form == "native" and native_pays(stage.part) for stage in stages):
-        first = next((stage for stage in stages if stage.form == "python"), None)
-        if first is not None:
-            return Decision((Stage(part, "python", None, first.operator, first.why),))
-    return Decision(tuple(stages))
+    stages = stages_of(part, options) if not origins else [_stage(part, options)]
+    return Decision(tuple(_worthwhile(stages) if form == "auto" else stages))
+
+
+def _worthwhile(stages: list[Stage]) -> list[Stage]:
+    """Stretches that are native only where that pays for handing tuples over."""
+    found: list[Stage] = []
+    for form, following in groupby(stages, key=lambda stage: stage.form):
+        each = list(following)
+        parts = [stage.part for stage in each]
+        is_whole = len(each) == len(stages)
+        pays = form == "python" or is_whole or native_pays(parts, is_first=not found)
+        found += each if pays else [Stage(part, "python") for part in parts]
+    return _joined(found)
 
 
 def _stage(part: Part, options: dict[str, bool] | None) -> Stage:
@@ -80,7 +90,7 @@ def _stage(part: Part, options: dict[str, bool] | None) -> Stage:
         return Stage(part, "python", None, problem.operator, problem.refusal)
 
 
-def _stages(part: Part, options: dict[str, bool] | None) -> list[Stage]:
+def stages_of(part: Part, options: dict[str, bool] | None = None) -> list[Stage]:
     """The part in one piece if it can be native, else cut around the operator that keeps it from that."""
     if len(part.operators) > MOST_OPERATORS:
         first = part.operators[0]
@@ -92,10 +102,10 @@ def _stages(part: Part, options: dict[str, bool] | None) -> list[Stage]:
     before = cut_before(part, whole.operator)
     if before is not None:
         origins = None if options is None else {**options, "origins": True}
-        return _joined([*_stages(before[0], origins), *_stages(before[1], options)])
+        return _joined([*stages_of(before[0], origins), *stages_of(before[1], options)])
     after = cut_after(part, whole.operator)
     if after is not None:
-        second = _stages(after[1], options)
+        second = stages_of(after[1], options)
         if any(stage.form == "native" for stage in second):
             return [Stage(after[0], "python", None, whole.operator, whole.why), *second]
     return [whole]
@@ -108,7 +118,8 @@ def _joined(stages: list[Stage]) -> list[Stage]:
         if found and found[-1].form == stage.form == "python":
             before = found.pop()
             part = part_of(stage.part.graph, (*before.part.operators, *stage.part.operators))
-            found.append(Stage(part, "python", None, before.operator, before.why))
+            reason = before if before.why is not None else stage  # one that would not pay has none
+            found.append(Stage(part, "python", None, reason.operator, reason.why))
         else:
             found.append(stage)
     return found
@@ -128,10 +139,20 @@ def build_pe(
             location=refused.why.location,
             hint="let the form be chosen (auto): it takes the Python form where native code cannot be",
         )
-    last = len(decision.stages) - 1
+    return _built(decision.stages, origins=origins, tracks_changes=tracks_changes)
+
+
+def staged(part: Part, *, tracks_changes: bool = False) -> ProcessingElement:
+    """The processing element with all native stretches there can be, whether they pay or not."""
+    stages = stages_of(part, {"origins": False, "tracks_changes": tracks_changes})
+    return _built(stages, origins=False, tracks_changes=tracks_changes)
+
+
+def _built(stages: Sequence[Stage], *, origins: bool, tracks_changes: bool) -> ProcessingElement:
+    last = len(stages) - 1
     elements = [
         _element(stage, origins=origins or number < last, tracks_changes=tracks_changes)
-        for number, stage in enumerate(decision.stages)
+        for number, stage in enumerate(stages)
     ]
     return elements[0] if len(elements) == 1 else Staged(elements)
 

@@ -1,27 +1,83 @@
 """Whether a native stretch among Python ones pays: what crossing to it costs against what it saves.
 
-The figures are nanoseconds per tuple, and rough: estimated from how long whole pipelines took in each form, not
-measured one by one. Only their ratios matter here.
+The figures are nanoseconds per tuple, measured by `python -m benchmarks.codegen --only crossings`. What else runs on
+the machine changes all of them alike, and only their ratios matter here.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
+from typing import Any
+
+from anabranch.analysis.home import home_of
+from anabranch.analysis.scopes import body_of
+from anabranch.analysis.syntax import children
 from anabranch.codegen.part import Part
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.filter import Filter
+from anabranch.operators.flat_map import FlatMap
+from anabranch.operators.map import Map
 from anabranch.operators.process import Process
+from anabranch.operators.split import Split
 
-INTO_COLUMNS = 45  # for each attribute that is read natively
-INTO_ROWS = 120  # for each tuple that leaves
-PER_ATTRIBUTE_INTO_ROWS = 25
-SIMPLE_OPERATOR = 110  # what a filter or a map takes in the Python form
-KEYED_OPERATOR = 350  # a window, or an operator with state
+INTO_COLUMNS, TEXT_INTO_COLUMNS = 36, 65  # for each attribute of a tuple that comes as a row
+INTO_ROWS, PER_ATTRIBUTE_INTO_ROWS = 230, 32  # for each tuple that leaves to be a row
+PER_EXPRESSION = 5  # that the user wrote, in the Python form: natively it takes next to nothing
+HANDING_OVER = 400  # for each tuple that leaves one stage for another: it has to be made, and its origin kept
+KEYED_OPERATOR = 17  # an operator with state, besides its expressions
+WINDOW = 140
+_ROUNDS = 10  # that a loop is taken to make: nobody knows
 
 
-def native_pays(part: Part) -> bool:
-    """Whether a native stretch saves more than its tuples cost on their way in; few leave, as a rule."""
-    into = sum(INTO_COLUMNS * len(part.schema(stream).attributes) for stream in part.inputs)
-    saved = 0
-    for operator_id in part.operators:
-        definition = part.operator(operator_id).definition
-        saved += KEYED_OPERATOR if isinstance(definition, WindowAggregate | Process) else SIMPLE_OPERATOR
-    return saved > into
+def native_pays(parts: Sequence[Part], *, is_first: bool) -> bool:
+    """Whether native stretches save more than tuples cost on their way into the first, and out of the last."""
+    first, last = parts[0], parts[-1]
+    into = sum(
+        _into_columns(attribute.type.kind) for stream in first.inputs for attribute in _attributes(first, stream)
+    )
+    definitions = [part.operator(operator_id).definition for part in parts for operator_id in part.operators]
+    out = 0 if is_first else HANDING_OVER
+    if all(isinstance(each, Map) for each in definitions):  # else few of the tuples leave, as a rule
+        out += sum(INTO_ROWS + PER_ATTRIBUTE_INTO_ROWS * len(_attributes(last, stream)) for stream in last.outputs)
+    return sum(map(_saved, definitions)) > into + out
+
+
+def _attributes(part: Part, stream: Any) -> tuple[Any, ...]:
+    return part.schema(stream).attributes
+
+
+def _into_columns(kind: str) -> int:
+    return TEXT_INTO_COLUMNS if kind == "str" else INTO_COLUMNS
+
+
+def _saved(definition: Any) -> int:
+    if isinstance(definition, WindowAggregate):
+        return WINDOW
+    keyed = KEYED_OPERATOR if isinstance(definition, Process) else 0
+    return keyed + PER_EXPRESSION * sum(map(expressions_in, _functions(definition)))
+
+
+def _functions(definition: Any) -> Iterator[Callable[..., Any]]:
+    """What the user wrote for an operator."""
+    match definition:
+        case Map(fn=function) | FlatMap(fn=function) | Filter(predicate=function):
+            yield function
+        case Split(predicates=predicates):
+            yield from predicates
+        case Process(factory=factory, methods=methods):
+            yield from (getattr(factory, method, factory) for method in methods)
+
+
+def expressions_in(function: Callable[..., Any]) -> int:
+    """How many expressions the body of a function evaluates; none where it cannot be read."""
+    plain = inspect.unwrap(function)
+    home = home_of(plain) if isinstance(plain, FunctionType) else None
+    return sum(map(_evaluated, body_of(home.node))) if home is not None else 0
+
+
+def _evaluated(node: ast.AST) -> int:
+    inner = sum(map(_evaluated, children(node)))
+    return _ROUNDS * inner if isinstance(node, ast.For | ast.While) else inner + isinstance(node, ast.expr)
