@@ -157,6 +157,27 @@ def with_too_many_arguments(item: Item) -> Item:
     return Item(1, 2.0, "3", 4, 5)  # type: ignore[call-arg]
 
 
+def that_replaces_attributes(item: Item) -> Item:
+    return item._replace(x=share(item.x, item.n), n=item.n + 1)
+
+
+def that_replaces_one_by_another_type(item: Item) -> Item:
+    return item._replace(x=item.n, maybe=item.n > 1)
+
+
+def that_replaces_what_is_not_there(item: Item) -> Item:
+    return item._replace(n=share(8, item.n), y=1)  # type: ignore[arg-type, call-arg]
+
+
+def that_replaces_by_a_dict(item: Item) -> Item:
+    return item._replace(**{"n": item.n + 1})
+
+
+def that_replaces_in_a_rebound_name(item: Item) -> Item:
+    item = item._replace(n=item.n + 1)
+    return item._replace(name=item.name + "!", n=item.n * 2)
+
+
 MAPS = [
     over_several_lines, in_a_chain_of_methods, in_a_function_it_calls, in_a_function_called_last,
     in_an_order_that_shows, by_recursion,
@@ -164,6 +185,8 @@ MAPS = [
     with_a_name_assigned_in_one_branch,
     with_a_comprehension, with_a_nested_loop, with_an_assertion, with_a_bool_for_an_int, that_is_too_large,
     of_another_type, with_a_wrong_attribute, that_stops_iterating, with_keywords, with_too_many_arguments,
+    that_replaces_attributes, that_replaces_one_by_another_type, that_replaces_what_is_not_there,
+    that_replaces_by_a_dict, that_replaces_in_a_rebound_name,
 ]  # fmt: skip
 
 

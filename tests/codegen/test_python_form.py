@@ -188,6 +188,14 @@ def test_a_tuple_that_nobody_needs_is_not_made() -> None:
     assert "Item" not in source.partition("# filter")[2].partition("Counted")[0]
 
 
+def test_replacing_an_attribute_of_a_tuple_makes_no_tuple_either() -> None:
+    source = source_of(
+        lambda items: items.map(lambda item: item._replace(n=item.n + 1), out=Item).filter(lambda item: item.n > 3)
+    )
+    assert "_replace" not in source.replace("'_replace", "")
+    assert "Item" in source.partition("# filter")[2], "it is made where it leaves"
+
+
 def test_a_function_whose_names_may_change_is_called() -> None:
     limit = 3
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from anabranch.analysis.lifting import is_made_by_named_tuple
 from anabranch.codegen.functions import Refusal, user_function
 from anabranch.codegen.inference import type_function
 from anabranch.codegen.python.inlines import Inline, NotInline, inline
@@ -81,9 +82,13 @@ class Expressions:
 
     def made(self, node: ast.expr) -> Made | None:
         """The NamedTuple that an expression constructs, where it is a plain one and the arguments fit."""
-        if not isinstance(node, ast.Call):
-            return None
-        cls = self.constant(node.func)
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr="_replace"), args=[], keywords=keywords):
+                return self._replaced(value, keywords, node)
+            case ast.Call():
+                cls = self.constant(node.func)
+            case _:
+                return None
         if cls is UNKNOWN or not is_named_tuple(cls) or not is_plain(cls):
             return None
         fields = list(cls._fields)
@@ -96,6 +101,22 @@ class Expressions:
             return None
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
         return Made(cls, list(zip(given, values, strict=True)), {at: defaults[at] for at in missing})
+
+    def _replaced(self, value: ast.expr, keywords: list[ast.keyword], node: ast.Call) -> Made | None:
+        """`t._replace(x=1)` is a construction too: the values that stay are attributes of the tuple."""
+        item = self.item(value)
+        changed = {keyword.arg: keyword.value for keyword in keywords}
+        if item is None or not is_plain(item.schema.type) or not is_made_by_named_tuple(item.schema.type, "_replace"):
+            return None
+        fields = list(item.schema.names)
+        if any(name not in fields for name in changed):
+            return None
+        kept = [name for name in fields if name not in changed]
+        given = [(fields.index(name), each) for name, each in changed.items() if name is not None]
+        given += [
+            (fields.index(name), ast.copy_location(ast.Attribute(value, name, ast.Load()), node)) for name in kept
+        ]
+        return Made(item.schema.type, given, {})
 
     # Rewriting ------------------------------------------------------------------------------------------------
 
