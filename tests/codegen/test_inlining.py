@@ -170,7 +170,8 @@ def that_replaces_what_is_not_there(item: Item) -> Item:
 
 
 def that_replaces_by_a_dict(item: Item) -> Item:
-    return item._replace(**{"n": item.n + 1})
+    changed = {"n": item.n + 1}
+    return item._replace(**changed)
 
 
 def that_replaces_in_a_rebound_name(item: Item) -> Item:
