@@ -13,7 +13,7 @@ from anabranch.codegen.part import Stream
 from anabranch.codegen.python.failures import line_of_user
 from anabranch.codegen.python.inlines import NotInline
 from anabranch.codegen.python.items import Item, is_plain
-from anabranch.codegen.python.lines import Line, unpack
+from anabranch.codegen.python.lines import Line, unpack, unpack_in_header
 from anabranch.codegen.python.names import Names
 from anabranch.codegen.python.slots import SlotWindows, has_slots, slot_windows, take_over
 from anabranch.codegen.python.unboxed import Fields, UnboxedInstances, fields_of
@@ -257,6 +257,7 @@ class Generator:
         unit.deliver(stream.operator, stream.port, Item(schema, "row"))
         if is_plain(schema.type):
             unpack(unit.lines, begin, "row", len(schema.names))
+            unpack_in_header(unit.lines, begin, "row", lambda parts: _made(schema, parts, self.names))
 
     def _schema(self, stream: Stream) -> Schema:
         return self.node(stream.operator).operator.outputs[stream.port].schema
@@ -277,6 +278,10 @@ class Generator:
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
         GENERATED[file] = partial(line_of_user, lines)
         weakref.finalize(self, _forget, file)
+
+
+def _made(schema: Schema, parts: list[str], names: Names) -> str:
+    return Item(schema, None, dict(enumerate(parts))).made(names)
 
 
 def _forget(file: str) -> None:

@@ -6,9 +6,9 @@ So errors cost nothing until they happen: what an exception means is read off th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anabranch.errors import Location
 from anabranch.graph.model import Edge
@@ -138,3 +138,26 @@ def _unpacked(lines: list[Line], indent: str, name: str, width: int) -> list[Lin
         return lines
     targets = "".join(f"{parts.get(at, '_')}, " for at in range(width))
     return [Line(f"{indent}{targets}= {name}"), *rest]
+
+
+def unpack_in_header(lines: Lines, begin: int, name: str, made: Callable[[list[str]], str]) -> None:
+    """Take tuples apart where the loop gets them, if only rare calls need them whole; `made` puts one together."""
+    header, first = lines.lines[begin - 1 : begin + 1]
+    targets, _, taken_apart = first.text.strip().rpartition(", = ")
+    parts = targets.split(", ")
+    if header.text.strip() != f"for {name} in rows:" or taken_apart != name or "_" in parts:
+        return
+    is_used, is_rare = re.compile(rf"\b{name}\b"), re.compile(rf" arrive_\w+\({name}\)$")
+    behind = lines.lines[begin + 1 :]
+    if any(is_used.search(line.text) and not is_rare.search(line.text) for line in behind):
+        return
+    whole = made(parts)
+    lines.lines[begin - 1] = replace(header, text=header.text.replace(f"for {name} in", f"for {targets}, in"))
+    lines.lines[begin:] = [
+        replace(
+            line,
+            text=line.text.replace(f"({name})", f"({whole})") if is_used.search(line.text) else line.text,
+            place=replace(line.place, item=whole) if line.place and line.place.item == name else line.place,
+        )
+        for line in behind
+    ]

@@ -131,6 +131,7 @@ class TimeSlots(SlotWindows):
     def forget_current(self) -> None:
         self.low: Any = inf
         self.high: Any = -inf
+        self.high_index: int | None = None  # the number of that boundary, where it is known
         self.zone: Any = self  # no zone at all
         self.current: dict[Any, Slot] = {}
 
@@ -163,7 +164,9 @@ class TimeSlots(SlotWindows):
         self.current = self.open.setdefault(boundary + 1, {})
         axis = self.axis
         if axis.kind != "datetime":
-            self.low, self.high = self.point(boundary), self.point(boundary + 1)
+            # Where time goes on by one window, its beginning is known.
+            self.low = self.high if boundary == self.high_index else self.point(boundary)
+            self.high, self.high_index = self.point(boundary + 1), boundary + 1
             return True
         try:
             self.low, self.high = axis.end_of(boundary, value), axis.end_of(boundary + 1, value)
@@ -194,7 +197,8 @@ class TimeSlots(SlotWindows):
     def edges(self, end: int, slot: Slot) -> tuple[Any, Any]:
         """The start and the end of a window, where they are asked for; None elsewhere."""
         if self.is_number:
-            return self.point(end - 1) if self.asks_start else None, self.point(end)
+            high = self.high if end == self.high_index else self.point(end)
+            return self.point(end - 1) if self.asks_start else None, high
         like = slot[self.like] if self.like is not None else None
         start = self.axis.start_of(end, like) if self.asks_start else None
         return start, self.axis.end_of(end, like) if "end" in self.asked else None
