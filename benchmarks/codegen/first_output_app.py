@@ -1,40 +1,7 @@
-"""The app whose first output is waited for: `anabranch run benchmarks/codegen/first_output_app.py`."""
-
-import math
-from collections.abc import Iterator
-from typing import NamedTuple
+"""The app whose first output is waited for: `python -m anabranch.cli run benchmarks/codegen/first_output_app.py`."""
 
 import anabranch as ab
-
-
-class Call(NamedTuple):
-    phone: int
-    area: str
-    x: float
-    y: float
-    ts: float
-
-
-class Travel(NamedTuple):
-    phone: int
-    speed: float
-    ts: float
-
-
-def distance(one: Call, other: Call) -> float:
-    dx, dy = one.x - other.x, one.y - other.y
-    return math.sqrt(dx * dx + dy * dy)
-
-
-class Speed:
-    def __init__(self) -> None:
-        self.last: Call | None = None
-
-    def process(self, call: Call) -> Iterator[Travel]:
-        if self.last is not None and call.ts > self.last.ts:
-            hours = (call.ts - self.last.ts) / 3600
-            yield Travel(call.phone, distance(self.last, call) / hours, call.ts)
-        self.last = call
+from benchmarks.codegen.travels import Call, Speed
 
 
 @ab.app

@@ -35,6 +35,20 @@ def shift_of(table: npt.NDArray[Any]) -> int:
     return shift
 
 
+@numba.njit(nogil=True)
+def grown(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A table of twice the size, of entries with a `key` that are `used`."""
+    larger = np.zeros(2 * len(table), table.dtype)
+    shift = shift_of(larger)
+    for entry in table:
+        if entry.used:
+            slot = home(entry.key, shift)
+            while larger[slot].used:
+                slot = (slot + 1) & (len(larger) - 1)
+            larger[slot] = entry
+    return larger
+
+
 class Columns:
     """Room for the output of a chunk."""
 

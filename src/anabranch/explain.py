@@ -61,7 +61,7 @@ class Explanation:
                 hint="leave out the stage: code is generated after the last",
             )
         pieces = [
-            f"# {pe.id}: {names(stretch.operators)}: {form_words(stretch)}\n\n{source.strip()}\n"
+            f"# {pe.id}: {names(stretch.operators)}: {form_words(stretch)}\n\n{source.strip()}".strip() + "\n"
             for pe, stretch, source in generated_sources(self.plan)
         ]
         return "\n\n".join(pieces)

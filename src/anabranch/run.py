@@ -57,6 +57,12 @@ def run(
             location=caller().location,
             hint=f"use one of {', '.join(FORMS)}",
         )
+    if form != "auto" and engine != "fused":
+        raise UsageError(
+            f"the engine '{engine}' generates no code, so it has no form '{form}'",
+            location=caller().location,
+            hint='use engine="fused" (on the command line: --engine fused)',
+        )
     if engine == "fused":
         from anabranch.engines import fused  # with the compiler and pyarrow, which the oracle does without
 

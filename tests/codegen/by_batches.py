@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
-from datetime import datetime
 from typing import Any
 
 from anabranch.codegen.part import Part, Stream
@@ -13,9 +11,10 @@ from anabranch.codegen.pe import ProcessingElement, Stopped
 from anabranch.engines import sequential
 from anabranch.engines.batching import Gathered
 from anabranch.engines.drawing import draw
-from anabranch.errors import OperatorError, RunError
+from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program
 from anabranch.operators.sinks import Collect
+from tests.codegen.exactness import described, exact
 
 
 @dataclass(frozen=True)
@@ -25,26 +24,6 @@ class Outcome:
     items: dict[str, Any]
     error: Any
     metrics: dict[str, Any]
-
-
-def exact(value: Any) -> Any:
-    """A value with its type, floats by their bits."""
-    match value:
-        case float():
-            return float, struct.pack("d", value) if value == value else "nan"
-        case tuple() | list():
-            return type(value), [exact(each) for each in value]
-        case datetime():
-            return datetime, value, value.tzinfo
-        case _:
-            return type(value), value
-
-
-def described(error: RunError | None) -> Any:
-    if not isinstance(error, OperatorError):
-        return None if error is None else (type(error), str(error))
-    cause = (type(error.cause), str(error.cause))
-    return error.operator, exact(error.item), error.during, cause, error.raised_at, error.location, str(error)
 
 
 def by_oracle(program: Program) -> Outcome:

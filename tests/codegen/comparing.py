@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,12 +18,13 @@ from anabranch.codegen.part import Part, Stream, part_of
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.drawing import draw
 from anabranch.engines.sequential import run
-from anabranch.errors import OperatorError, RunError
+from anabranch.errors import RunError
 from anabranch.graph.model import Graph
 from anabranch.operators.base import FINAL, PUNCTUATION
 from anabranch.operators.punctuate import Punctuate
 from anabranch.operators.sinks.collect import Collect
 from anabranch.run import as_program
+from tests.codegen.exactness import described, exact
 
 Items = list[tuple[int, Any]]  # the number of an input, and a tuple, a punctuation or the end
 
@@ -38,23 +38,6 @@ class Outcome:
     ended: list[Stream] = field(default_factory=list)
     error: RunError | None = None
     figures: dict[str, Any] = field(default_factory=dict)
-
-
-def exactly(value: Any) -> Any:
-    """Something that is equal only for values of the same types and bits; NaN is NaN, whatever its bits."""
-    if type(value) is float:
-        return "NaN" if value != value else struct.pack("<d", value)
-    if isinstance(value, tuple | list):
-        return type(value).__name__, [exactly(each) for each in value]
-    return type(value).__name__, value
-
-
-def described(error: RunError | None) -> Any:
-    """All that a user can see of an error."""
-    if not isinstance(error, OperatorError):
-        return error and str(error)
-    cause = type(error.cause).__name__, str(error.cause)
-    return error.operator, exactly(error.item), error.during, error.raised_at, cause, str(error)
 
 
 class Comparison:
@@ -190,7 +173,7 @@ def difference(want: Outcome, got: Outcome) -> str | None:
     for stream, expected in want.outputs.items():
         given = got.outputs[stream]
         for at, (one, other) in enumerate(zip(expected, given, strict=False)):
-            if exactly(one) != exactly(other):
+            if exact(one) != exact(other):
                 return f"tuple {at} of '{stream.operator}' is {other}, not {one}"
         if len(expected) != len(given):
             return f"'{stream.operator}' emits {len(given)} tuples, not {len(expected)}"

@@ -32,11 +32,10 @@ def double(x):
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache of a test; temporary files are in its folder too."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("ANABRANCH_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    return own_cache
 
 
 def build(module: Any) -> Any:

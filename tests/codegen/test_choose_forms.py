@@ -125,7 +125,7 @@ def test_what_cannot_have_the_form_that_was_asked_for_says_so() -> None:
     (pe,) = with_code(explanation)
     assert (pe["form"], pe["reason"]["text"]) == (None, "`parse` calls json.loads")
     assert "       cannot be native: `parse` calls json.loads" in pe_lines(explanation)
-    assert explanation.to_code() == ""
+    assert explanation.to_code().startswith("# PE2: parse: cannot be native: `parse` calls json.loads (")
 
 
 def test_the_form_is_chosen_in_the_last_stage() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.graph.schema import AttributeType, Schema, schema_of
+from tests.codegen.exactness import exact
 
 
 class Point(NamedTuple):
@@ -76,19 +76,6 @@ def values(kind: AttributeType, zone: Any) -> st.SearchStrategy[Any]:
 
 def tuples(schema: Schema, zone: Any) -> st.SearchStrategy[Any]:
     return st.tuples(*[values(each.type, zone) for each in schema.attributes]).map(schema.type._make)
-
-
-def exact(value: Any) -> Any:
-    """A value with its type, floats by their bits."""
-    match value:
-        case float():
-            return struct.pack("d", value) if value == value else "nan"
-        case tuple() | list():
-            return type(value), [exact(each) for each in value]
-        case datetime():
-            return datetime, value, value.tzinfo
-        case _:
-            return type(value), value
 
 
 def there_and_back(schema: Schema, rows: list[Any], *, start: int = 0) -> list[Any]:

@@ -179,6 +179,16 @@ def that_replaces_in_a_rebound_name(item: Item) -> Item:
     return item._replace(name=item.name + "!", n=item.n * 2)
 
 
+def with_a_walrus_in_an_argument(item: Item) -> Item:
+    n = item.n
+    m = n + int(share(8, (n := 2)))
+    return Item(n, float(m))
+
+
+def in_the_order_of_a_dict(item: Item) -> Item:
+    return item._replace(n=len({share(1, item.n): share(2, item.n - 1), share(3, item.n - 2): 1}))
+
+
 MAPS = [
     over_several_lines, in_a_chain_of_methods, in_a_function_it_calls, in_a_function_called_last,
     in_an_order_that_shows, by_recursion,
@@ -187,7 +197,7 @@ MAPS = [
     with_a_comprehension, with_a_nested_loop, with_an_assertion, with_a_bool_for_an_int, that_is_too_large,
     of_another_type, with_a_wrong_attribute, that_stops_iterating, with_keywords, with_too_many_arguments,
     that_replaces_attributes, that_replaces_one_by_another_type, that_replaces_what_is_not_there,
-    that_replaces_by_a_dict, that_replaces_in_a_rebound_name,
+    that_replaces_by_a_dict, that_replaces_in_a_rebound_name, with_a_walrus_in_an_argument, in_the_order_of_a_dict,
 ]  # fmt: skip
 
 
@@ -383,3 +393,18 @@ def test_inputs_and_outputs_with_names() -> None:
         return connected.outputs.low.union(connected.outputs.high.map(MAPS[0]))
 
     assert_same(make)
+
+
+class Remembers:
+    def __init__(self) -> None:
+        self.last: Item | None = None
+
+    def process(self, item: Item) -> Iterator[Item]:
+        last = self.last
+        if last is not None and ((last := item if item.n > 2 else None) is None or True) and last.n > 0:
+            yield item
+        self.last = item
+
+
+def test_what_was_not_none_may_be_none_after_a_walrus() -> None:
+    assert_same(lambda items: items.process(Remembers))

@@ -19,8 +19,7 @@ INPUTS = 4  # for each program, which takes much longer to compile than to run
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ANABRANCH_CACHE", str(tmp_path / "cache"))
+def _alone(own_cache: Path) -> Iterator[None]:
     yield
     forget_modules()
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -27,10 +26,7 @@ from tests.codegen.hazards import (
     why_not,
 )
 
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANABRANCH_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 # State ----------------------------------------------------------------------------------------------------------
@@ -256,6 +252,12 @@ def test_the_window_that_ends_beyond_the_ints_is_not_native(options: dict[str, A
     items = [t._replace(a=time) for t, time in zip(ITEMS, times, strict=False)]
     window = ab.tumbling(delta=1, on="a", clock=clock)
     check_left(source(items).window(window, **options).aggregate(Counted, n=ab.count(), first=ab.first("b")))
+
+
+@pytest.mark.parametrize("window", [ab.tumbling(count=10**30), ab.tumbling(delta=10**30, on="a"),
+                                    ab.tumbling(delta=1e-30, on="f"), ab.tumbling(delta=2.0**64, on="f")])  # fmt: skip
+def test_nor_is_a_window_whose_length_has_more_than_64_bits(window: Any) -> None:
+    assert why_not(counted(source(), window)) == "aggregate has windows of a length beyond 64 bits"
 
 
 class Known(NamedTuple):

@@ -6,7 +6,6 @@ Functions of one kind run side by side in one program, since compiling takes lon
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +24,7 @@ from tests.codegen.hazards import (
     why_not,
 )
 
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANABRANCH_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 # Expressions ----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe
+from anabranch.codegen.build import build_pe, staged
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.native.saving import WrongState
 from anabranch.codegen.part import Part, part_of
@@ -146,3 +146,26 @@ def test_strings_that_no_state_holds_are_forgotten(monkeypatch: pytest.MonkeyPat
         found += element.process(batch_of(part, items[start : start + 50]))[0].rows
     assert found == ab.run(latest_of(items)).items("out")
     assert element.state.pool.count < 400  # type: ignore[attr-defined]
+
+
+class Numbered(NamedTuple):
+    number: int
+
+
+def up_to(total: Numbered) -> Iterator[Numbered]:
+    for number in range(total.number):
+        yield Numbered(number)
+
+
+def test_what_is_made_of_a_window_that_closes_has_room_however_much_it_is() -> None:
+    def program(items: list[Sale]) -> ab.Sink:
+        marked = ab.from_items(Sale, items).punctuate(lambda sale: sale.product % 700 == 699)
+        counted = marked.window(ab.punctuated()).aggregate(Numbered, number=ab.count())
+        return counted.flat_map(up_to).collect("out")
+
+    part = part_of(graph := as_program(program([])).graph, tuple(each.id for each in graph.operators[1:-1]))
+    element = staged(part)
+    items = [Sale("a", number, 1.0, 0.0) for number in range(3000)]
+    found = element.process(Batch((Chunk.of_rows(part.schema(part.inputs[0]), items, is_last=True),)))[0].rows
+    assert "native" in element.form
+    assert found == ab.run(program(items)).items("out")

@@ -16,7 +16,8 @@ from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.native.element import NativeElement
 from anabranch.codegen.runtime import NATIVE_FUNCTIONS
 from anabranch.graph.values import ValueProblem, normalizer
-from tests.codegen.comparing import Comparison, exactly
+from tests.codegen.comparing import Comparison
+from tests.codegen.exactness import exact
 from tests.codegen.programs import FLOATS, INTS, forget_modules, module
 
 INT_PAIRS = (*INTS, 2, -2, 3, 7, 63, -(2**62))
@@ -109,8 +110,7 @@ class NativeOnly(NativeElement):
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ANABRANCH_CACHE", str(tmp_path / "cache"))
+def _alone(own_cache: Path) -> Iterator[None]:
     yield
     forget_modules()
 
@@ -160,7 +160,7 @@ def test_native_code_computes_as_python_does_or_not_at_all(kind: str, expression
         got = native_values(element, schema, given)
         for item, expected, value in zip(given, want, got, strict=True):
             if value is not None:
-                assert exactly(value) == exactly(expected), f"{text} on {item}: {value}, not {expected}"
+                assert exact(value) == exact(expected), f"{text} on {item}: {value}, not {expected}"
         left = [item for item, expected, value in zip(given, want, got, strict=True) if value is None and expected]
         assert len(left) <= MOST_LEFT * len(given), f"{text} leaves native code without need, as on {left[0]}"
 

@@ -10,7 +10,6 @@ import ast
 import importlib.util
 import math
 import random
-import struct
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +21,7 @@ from anabranch.codegen.functions import UserFunction, user_function
 from anabranch.codegen.inference import Typed, type_function
 from anabranch.codegen.types import Type, type_of_schema
 from anabranch.graph.schema import schema_of
+from tests.codegen.exactness import exact
 
 PRELUDE = """
 import math
@@ -243,10 +243,7 @@ def as_typed(function: UserFunction, kinds: Typed) -> Any:
 
 def bits(value: Any, kind: Type) -> Any:
     """What is seen of a value once it is an attribute of its type; NaNs are all alike."""
-    value = as_float(value) if kind.kind == "float" else value
-    if type(value) is float:
-        return "nan" if math.isnan(value) else struct.pack("d", value)
-    return type(value).__name__, value
+    return exact(as_float(value) if kind.kind == "float" else value)
 
 
 ERRORS = (TypeError, ValueError, ArithmeticError)

@@ -134,3 +134,45 @@ def test_stages_are_saved_and_restored_together() -> None:
 def test_native_can_be_insisted_on() -> None:
     with pytest.raises(ab.UsageError, match=r"'parse' cannot be native: it calls json\.loads"):
         build_pe(part_of_program(program([])), "native")
+
+
+SHARED = {"orders": 0}
+
+
+def noted(order: Order) -> Order:
+    SHARED["orders"] += 1
+    return order
+
+
+def shared(order: Order) -> Order:
+    return order._replace(ts=float(SHARED["orders"]))
+
+
+def test_operators_that_share_something_are_not_cut_apart() -> None:
+    def sharing(items: list[Line]) -> ab.Sink:
+        orders = ab.from_items(Line, items).map(parse).map(shared)
+        return orders.filter(lambda order: order.price > 1.0).map(noted).collect("out")
+
+    SHARED["orders"] = 0
+    part = part_of_program(sharing([]))
+    found = staged(part).process(Batch((Chunk.of_rows(part.schema(part.inputs[0]), lines(50)),)))[0].rows
+    SHARED["orders"] = 0
+    assert found == ab.run(sharing(lines(50))).items("out")
+
+
+def test_an_error_behind_a_window_that_closes_at_the_end_was_begun_by_the_end() -> None:
+    def fails_at_the_end(total: Sum) -> Sum:
+        json.dumps(total)
+        return total if total.n == 9 else total._replace(n=1 // 0)
+
+    orders = [Order(1, 1.0, 0.0)] * 40
+    window = ab.from_items(Order, orders).window(ab.tumbling(count=9))
+    sink = window.aggregate(Sum, shop=ab.first("shop"), total=ab.sum_("price"), n=ab.count()).map(fails_at_the_end)
+    part = part_of_program(sink.collect("out"))
+    element = staged(part)
+    assert element.form == "native and python"
+    schema = part.schema(part.inputs[0])
+    element.process(Batch((Chunk.of_rows(schema, orders[:35]),)))
+    with pytest.raises(Stopped) as stopped:
+        element.process(Batch((Chunk.of_rows(schema, orders[35:], is_last=True),)))
+    assert stopped.value.begun == 6  # five tuples, and the end

@@ -199,3 +199,65 @@ def test_an_interrupt_stops_between_tuples_and_carries_the_result() -> None:
 def test_a_form_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(UsageError, match="no form 'fortran'"):
         ab.run(items(1).collect("out"), engine="fused", form="fortran")
+
+
+# Sources that share something with operators -------------------------------------------------------------------------
+
+limit = 1
+seen: dict[int, int] = {}
+
+
+def changing_the_limit() -> Iterator[Item]:
+    global limit
+    for n in range(500):
+        limit = 1 + n // 100
+        yield Item(n)
+
+
+def counting_what_was_seen() -> Iterator[Item]:
+    for _ in range(300):
+        yield Item(len(seen))
+
+
+def note(item: Item) -> None:
+    seen[item.n] = item.n
+
+
+def test_what_a_source_changes_is_seen_by_the_operators_of_its_tuple() -> None:
+    def program() -> Any:
+        return ab.generate(Item, changing_the_limit).filter(lambda item: item.n % limit == 0).collect("out")
+
+    assert ab.run(program(), engine="fused").items("out") == ab.run(program()).items("out")
+
+
+def test_a_source_sees_what_became_of_its_last_tuple() -> None:
+    def run(engine: str) -> int:
+        seen.clear()
+        ab.run(ab.generate(Item, counting_what_was_seen).for_each(note), engine=engine)
+        return len(seen)
+
+    assert run("fused") == run("sequential") == 300
+
+
+# Interrupts in the middle of a chunk -------------------------------------------------------------------------------
+
+
+def test_the_figures_are_those_of_the_tuples_that_were_begun_when_a_second_interrupt_came() -> None:
+    def interrupted(item: Item) -> Item:
+        if item.n == 3:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        return item
+
+    found = []
+    for engine in ("sequential", "fused"):
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            ab.run(items(*range(10)).map(interrupted).collect("out"), engine=engine)
+        result = stopped.value.result  # type: ignore[attr-defined]
+        found.append((result.items("out"), result.metrics.tuples_in))
+    assert found[0] == found[1] == ([Item(0), Item(1), Item(2)], 4)
+
+
+def test_a_form_is_for_engines_that_generate_code() -> None:
+    with pytest.raises(UsageError, match="the engine 'sequential' generates no code, so it has no form 'native'"):
+        ab.run(items(1).collect("out"), form="native")

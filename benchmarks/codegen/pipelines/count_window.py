@@ -14,7 +14,7 @@ from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.bytewax_flows import run_flow, source
 from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.inputs import Data, columns_of, scattered_ids, skewed
-from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, batch_of, home, numbers, shift_of
+from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, batch_of, grown, home, numbers, shift_of
 
 SENSORS = 2000
 READINGS = 20
@@ -70,7 +70,7 @@ def python_loop(readings: list[Reading]) -> list[Total]:
 
 # ------------------------------------------------------------------------------------------------ numba
 
-ENTRY = np.dtype([("used", "i8"), ("sensor", "i8"), ("n", "i8"), ("total", "f8"), ("largest", "f8"), ("first", "i8")])
+ENTRY = np.dtype([("used", "i8"), ("key", "i8"), ("n", "i8"), ("total", "f8"), ("largest", "f8"), ("first", "i8")])
 
 
 def kernel(batches: list[Batch]) -> Output:
@@ -87,7 +87,7 @@ def kernel(batches: list[Batch]) -> Output:
         if chunk.is_last:
             unfinished = table[table["n"] > 0]
             unfinished = unfinished[np.argsort(unfinished["first"])]
-            found.append(batch_of(Total, [unfinished[name].copy() for name in ("sensor", "total", "largest")]))
+            found.append(batch_of(Total, [unfinished[name].copy() for name in ("key", "total", "largest")]))
     return found
 
 
@@ -97,16 +97,16 @@ def _add(table, used, arrivals, sensors, values, out_sensor, out_total, out_larg
     for i in range(len(sensors)):
         sensor, value = sensors[i], values[i]
         slot = home(sensor, shift)
-        while table[slot].used and table[slot].sensor != sensor:
+        while table[slot].used and table[slot].key != sensor:
             slot = (slot + 1) & mask
         entry = table[slot]
         if entry.n == 0:
             entry.n, entry.total, entry.largest, entry.first = 1, value, value, arrivals + i
             if not entry.used:
-                entry.used, entry.sensor = 1, sensor
+                entry.used, entry.key = 1, sensor
                 used += 1
                 if EMPTY * used > len(table):
-                    table = _grown(table)
+                    table = grown(table)
                     shift, mask = shift_of(table), len(table) - 1
             continue
         entry.n += 1
@@ -117,19 +117,6 @@ def _add(table, used, arrivals, sensors, values, out_sensor, out_total, out_larg
             count += 1
             entry.n = 0
     return table, used, count
-
-
-@numba.njit(nogil=True)
-def _grown(table):
-    larger = np.zeros(2 * len(table), table.dtype)
-    shift = shift_of(larger)
-    for entry in table:
-        if entry.used:
-            slot = home(entry.sensor, shift)
-            while larger[slot].used:
-                slot = (slot + 1) & (len(larger) - 1)
-            larger[slot] = entry
-    return larger
 
 
 # ------------------------------------------------------------------------------------------------ Bytewax

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -18,7 +17,8 @@ from anabranch.codegen.chunks import Batch
 from benchmarks.codegen.bytewax_flows import START, at, event_clock, run_flow, source
 from benchmarks.codegen.contest import Output, Pipeline
 from benchmarks.codegen.inputs import Data, chosen, columns_of, scattered_ids, skewed
-from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, batch_of, home, numbers, shift_of, texts
+from benchmarks.codegen.kernels import EMPTY, FIRST_CAPACITY, Columns, batch_of, grown, home, numbers, shift_of, texts
+from benchmarks.codegen.travels import Call, Speed, Travel, distance
 
 PHONES = 20_000
 CALLS_PER_SECOND = 20.0
@@ -28,39 +28,9 @@ CLONED = 0.01  # of the calls are made far away
 MINUTES = 10
 
 
-class Call(NamedTuple):
-    phone: int
-    area: str
-    x: float
-    y: float
-    ts: float
-
-
-class Travel(NamedTuple):
-    phone: int
-    speed: float
-    ts: float
-
-
 class Count(NamedTuple):
     ts: float
     n: int
-
-
-def distance(one: Call, other: Call) -> float:
-    dx, dy = one.x - other.x, one.y - other.y
-    return math.sqrt(dx * dx + dy * dy)
-
-
-class Speed:
-    def __init__(self) -> None:
-        self.last: Call | None = None
-
-    def process(self, call: Call) -> Iterator[Travel]:
-        if self.last is not None and call.ts > self.last.ts:
-            hours = (call.ts - self.last.ts) / 3600
-            yield Travel(call.phone, distance(self.last, call) / hours, call.ts)
-        self.last = call
 
 
 def program(calls: list[Call]) -> Any:
@@ -128,7 +98,7 @@ def python_loop(calls: list[Call]) -> list[Count]:
 
 # ------------------------------------------------------------------------------------------------ numba
 
-ENTRY = np.dtype([("used", np.int64), ("phone", np.int64), ("x", np.float64), ("y", np.float64), ("ts", np.float64)])
+ENTRY = np.dtype([("used", np.int64), ("key", np.int64), ("x", np.float64), ("y", np.float64), ("ts", np.float64)])
 WINDOW = np.dtype([("begin", np.float64), ("end", np.float64), ("n", np.int64), ("latest", np.float64)])
 
 
@@ -160,7 +130,7 @@ def _detect(table, used, window, area_at, area, phones, xs, ys, times, out_ts, o
             continue
         phone, x, y, ts = phones[i], xs[i], ys[i], times[i]
         slot = home(phone, shift)
-        while table[slot].used and table[slot].phone != phone:
+        while table[slot].used and table[slot].key != phone:
             slot = (slot + 1) & mask
         entry = table[slot]
         if entry.used:
@@ -179,29 +149,16 @@ def _detect(table, used, window, area_at, area, phones, xs, ys, times, out_ts, o
                         latest = ts
             entry.x, entry.y, entry.ts = x, y, ts
         else:
-            entry.used, entry.phone, entry.x, entry.y, entry.ts = 1, phone, x, y, ts
+            entry.used, entry.key, entry.x, entry.y, entry.ts = 1, phone, x, y, ts
             used += 1
             if EMPTY * used > len(table):
-                table = _grown(table)
+                table = grown(table)
                 shift, mask = shift_of(table), len(table) - 1
     if is_last and n:
         out_ts[count], out_n[count] = latest, n
         count += 1
     open_window.begin, open_window.end, open_window.n, open_window.latest = begin, end, n, latest
     return table, used, count
-
-
-@numba.njit(nogil=True)
-def _grown(table):
-    larger = np.zeros(2 * len(table), table.dtype)
-    shift = shift_of(larger)
-    for entry in table:
-        if entry.used:
-            slot = home(entry.phone, shift)
-            while larger[slot].used:
-                slot = (slot + 1) & (len(larger) - 1)
-            larger[slot] = entry
-    return larger
 
 
 # ------------------------------------------------------------------------------------------------ Bytewax

@@ -58,6 +58,8 @@ def _function(fn: Any, input: Schema, output: Schema | None, emits: Emits, where
     run = Interpreter()
     root = root_frame(fn, where)
     args = Args((input_tuple(run, input), *(other_input(run, n) for n in range(_further_arguments(fn)))))
+    if _takes_nothing(fn):  # a source's
+        args = Args(())
     result = emitted = NOTHING
     node = ast.Constant(None)
 
@@ -84,6 +86,13 @@ def _function(fn: Any, input: Schema, output: Schema | None, emits: Emits, where
     if output is not None and emits in ("one", "many"):
         pairs = forwarded(emitted, output, input, run.changed_inputs)
     return _findings(run, where, selectivity, pairs, False, False, emits)
+
+
+def _takes_nothing(fn: Any) -> bool:
+    try:
+        return not inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _further_arguments(fn: Any) -> int:

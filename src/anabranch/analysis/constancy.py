@@ -17,7 +17,7 @@ from anabranch.analysis.constant_variables import (
     rebound_variable,
 )
 from anabranch.analysis.instances import written_attribute
-from anabranch.analysis.modules import world
+from anabranch.analysis.modules import conclusions, world
 from anabranch.analysis.origins import (
     ClassAttribute,
     Default,
@@ -30,8 +30,8 @@ from anabranch.analysis.origins import (
 )
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, shape_of
 
-_rebound: dict[tuple[Origin, int], Problem | None] = {}
-_changing: dict[tuple[Origin, int, int], tuple[Any, Problem | None]] = {}
+_rebound: dict[tuple[Origin, int], Problem | None] = conclusions()
+_changing: dict[tuple[Origin, int, int], tuple[Any, Problem | None]] = conclusions()
 
 
 def why_rebound(origin: Origin) -> Problem | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
-import operator
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -162,18 +161,18 @@ class _World:
     number: int
     loaded: tuple[int, ...]
     users: tuple[ModuleType, ...]
-    specs: tuple[object, ...]
     codes: dict[int, Codes]  # of all that is not a library's
 
 
-_world = _World(0, (), (), (), {})
+_world = _World(0, (), (), {})
 
 
 def look_around(thoroughly: bool = False) -> None:
     """Notice what was loaded or exchanged since the last analysis; called at the start of each.
 
-    At the start of each program, thoroughly: among all objects there are, for the code that is loaded. In between, a
-    module that has just been imported is taken to be what its file says.
+    At the start of each program, thoroughly: among all objects there are, for the code that is loaded. Whoever runs
+    programs one after the other may have given names other values in between, so nothing concluded before holds any
+    more. While a program is analysed, a module that has just been imported is taken to be what its file says.
     """
     global _world
     if _is_held:
@@ -183,18 +182,24 @@ def look_around(thoroughly: bool = False) -> None:
         return
     modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
     users = tuple(module for module in modules if not is_library_module(module))
-    specs = tuple(getattr(module, "__spec__", None) for module in users)
     mine = {id(vars(module)) for module in users}
     if thoroughly:
         codes = live_codes(without={id(vars(module)) for module in modules} - mine)
     else:
         still = mine & {id(vars(module)) for module in _world.users}
         codes = {names: found for names, found in _world.codes.items() if names in still}
-    is_same = loaded == _world.loaded and all(map(operator.is_, specs, _world.specs))
-    # What others generate in namespaces of their own comes and goes.
-    if is_same and all(codes.get(names) == _world.codes.get(names) for names in (*mine, *_namespaces)):
-        return
-    _world = _World(_world.number + 1, loaded, users, specs, codes)
+    _world = _World(_world.number + 1, loaded, users, codes)
+    for concluded in _conclusions:
+        concluded.clear()
+
+
+_conclusions: list[dict[Any, Any]] = []
+
+
+def conclusions() -> dict[Any, Any]:
+    """A dict for what was concluded from the world as it is: it is emptied when another look is taken."""
+    _conclusions.append({})
+    return _conclusions[-1]
 
 
 _is_held = False
@@ -202,9 +207,9 @@ _is_held = False
 
 @contextmanager
 def held_world() -> Iterator[None]:
-    """While a program is compiled nothing is loaded: one look around is enough for all of its operators."""
+    """While a program is compiled nothing is loaded or exchanged: one look around is enough for all of it."""
     global _is_held
-    look_around(thoroughly=True)
+    look_around(thoroughly=True)  # nothing, where it is held already
     before, _is_held = _is_held, True
     try:
         yield
@@ -213,7 +218,7 @@ def held_world() -> Iterator[None]:
 
 
 def world() -> int:
-    """Changes whenever the loaded code does, so that what was concluded from it can be kept until then."""
+    """Changes with every look around, so that what was concluded can be kept until then."""
     return _world.number
 
 
@@ -231,7 +236,7 @@ def user_modules() -> list[ModuleType]:
     return _user_modules[1]
 
 
-_neighbours: dict[tuple[int, int], list[Namespace]] = {}
+_neighbours: dict[tuple[int, int], list[Namespace]] = conclusions()
 
 
 def neighbours(namespace: Namespace) -> list[Namespace]:

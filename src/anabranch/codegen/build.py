@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from anabranch.analysis.modules import held_world
 from anabranch.codegen.costs import native_pays
+from anabranch.codegen.effects import has_effects
 from anabranch.codegen.forms import FORMS, Form
 from anabranch.codegen.functions import Refusal
 from anabranch.codegen.native.assemble import Assembled, assemble, check
@@ -55,7 +57,8 @@ class Decision:
 
 def decide(part: Part, form: Form = "auto") -> Decision:
     """The forms of a part, without its native code."""
-    return _decide(part, form, None)
+    with held_world():
+        return _decide(part, form, None)
 
 
 def _decide(part: Part, form: Form, options: dict[str, bool] | None) -> Decision:
@@ -99,6 +102,8 @@ def stages_of(part: Part, options: dict[str, bool] | None = None) -> list[Stage]
     whole = _stage(part, options)
     if whole.form == "native" or whole.operator is None or len(part.operators) == 1:
         return [whole]
+    if any(has_effects(part.operator(operator_id)) for operator_id in part.operators):
+        return [whole]  # what one stage does to a chunk would be seen by another, before its time or too late
     before = cut_before(part, whole.operator)
     if before is not None:
         origins = None if options is None else {**options, "origins": True}
@@ -131,6 +136,11 @@ def build_pe(
     """The processing element of a part; `native` asked for where it cannot be is an error that says why."""
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}'", hint=f"use one of {', '.join(FORMS)}")
+    with held_world():
+        return _build(part, form, origins=origins, tracks_changes=tracks_changes)
+
+
+def _build(part: Part, form: Form, *, origins: bool, tracks_changes: bool) -> ProcessingElement:
     decision = _decide(part, form, {"origins": origins, "tracks_changes": tracks_changes})
     refused = next((stage for stage in decision.stages if stage.why is not None), None)
     if form == "native" and refused is not None and refused.why is not None:
@@ -144,8 +154,9 @@ def build_pe(
 
 def staged(part: Part, *, tracks_changes: bool = False) -> ProcessingElement:
     """The processing element with all native stretches there can be, whether they pay or not."""
-    stages = stages_of(part, {"origins": False, "tracks_changes": tracks_changes})
-    return _built(stages, origins=False, tracks_changes=tracks_changes)
+    with held_world():
+        stages = stages_of(part, {"origins": False, "tracks_changes": tracks_changes})
+        return _built(stages, origins=False, tracks_changes=tracks_changes)
 
 
 def _built(stages: Sequence[Stage], *, origins: bool, tracks_changes: bool) -> ProcessingElement:

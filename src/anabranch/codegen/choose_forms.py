@@ -49,12 +49,12 @@ def _why_not_native(plan: Plan, stage: Stage) -> Reason | None:
 
 
 def generated_sources(plan: Plan) -> Iterator[tuple[PE, Stretch, str]]:
-    """The source of every stretch, in the order of the PEs; nothing for one that cannot have the wanted form."""
+    """The source of every stretch, in the order of the PEs; an empty one where it cannot have the wanted form."""
     for pe in plan.pes:
         decision = _decision(plan, pe)
         for stage in decision.stages if decision is not None else ():
             stretch = _stretch(plan, stage)
             if stage.form == "native":
                 yield pe, stretch, assemble(stage.part).source
-            elif stretch.form is not None:
-                yield pe, stretch, python_form(stage.part).source
+            else:
+                yield pe, stretch, python_form(stage.part).source if stretch.form is not None else ""

@@ -13,9 +13,10 @@ from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python import PythonElement, python_form
 from anabranch.engines.base import Metrics, Result, carrying_result, collected
 from anabranch.engines.batching import Gathered, draw_soon
-from anabranch.engines.drawing import Drawn, Failed, check_sources
+from anabranch.engines.drawing import Drawn, Failed, check_sources, draw
 from anabranch.engines.expected_size import expected_tuples
 from anabranch.engines.interrupts import Shield, shielded
+from anabranch.engines.shared_sources import may_share
 from anabranch.engines.sinks import opened
 from anabranch.errors import RunError
 from anabranch.graph.model import Edge, Graph, Operator
@@ -59,8 +60,9 @@ class _Execution:
         has_sinks = any(self.part.operator(name).is_sink for name in self.part.operators)
         self.element = python_form(self.part) if has_sinks else build_pe(self.part, form)
         metrics.operators.update(self.element.metrics)
-        self.chunk_size = chunk_size
-        self.size = min(chunk_size, _FIRST_SIZE)
+        self.is_stepwise = any(map(may_share, graph.sources))
+        self.chunk_size = 1 if self.is_stepwise else chunk_size
+        self.size = min(self.chunk_size, _FIRST_SIZE)
         self.gathered = self._nothing()
 
     def _nothing(self) -> Gathered:
@@ -86,7 +88,7 @@ class _Execution:
 
     def _draw_all(self, shield: Shield) -> None:
         try:
-            for drawn in draw_soon(self.graph.sources):
+            for drawn in draw(self.graph.sources) if self.is_stepwise else draw_soon(self.graph.sources):
                 if drawn is not None and isinstance(drawn[1], Unreadable | Failed):
                     self._process(shield)
                     self._problem(drawn)
@@ -127,6 +129,12 @@ class _Execution:
                 self._count(gathered, stopped.begun)
                 self._write(stopped.outputs)
                 raise stopped.error from stopped.error.__cause__
+            except KeyboardInterrupt:
+                if isinstance(self.element, PythonElement):
+                    begun, outputs = self.element.interrupted()
+                    self._count(gathered, begun)
+                    self._write(outputs)
+                raise
             self._count(gathered, len(gathered))
             self._write(outputs)
         self._adapt(time.perf_counter() - began)

@@ -134,6 +134,11 @@ def _schema_of(candidate: object, local_names: dict[str, Any], enclosing: tuple[
             hint=f"declare one, with a type for every attribute: class {name}(NamedTuple)",
         )
     assert isinstance(candidate, type)
+    if "__len__" in vars(candidate):
+        raise BuildError(
+            f"{candidate.__name__} has a length of its own, so Python cannot make tuples of that type",
+            hint="give the method another name than __len__",
+        )
     if candidate in enclosing:
         raise BuildError(
             f"{candidate.__name__} contains itself, but the attributes of a tuple cannot be recursive",

@@ -15,7 +15,6 @@ from tests.codegen.runtime.columns import (
     EDGE_FLOATS,
     EDGE_INTS,
     differences,
-    is_same,
     pairs,
     plain,
     random_floats,
@@ -132,16 +131,6 @@ def test_ints_are_compared_with_floats_exactly(name: str) -> None:
     found = plain(getattr(runtime, f"{name}_int_float"), ones, others, kind=bool)
     compare = getattr(operator, name)
     assert found == [compare(one, other) for one, other in zip(ones.tolist(), others.tolist(), strict=True)]
-
-
-@pytest.mark.parametrize("which", ["min", "max"])
-def test_the_smaller_and_the_larger_are_pythons_also_with_nan_and_zeros(which: str) -> None:
-    python = min if which == "min" else max
-    found = plain(getattr(runtime, f"{which}_float"), *EDGE_FLOAT_PAIRS, kind=float)
-    expected = [python(one, other) for one, other in zip(*(each.tolist() for each in EDGE_FLOAT_PAIRS), strict=True)]
-    assert all(is_same(one, other) for one, other in zip(found, expected, strict=True))
-    found = plain(getattr(runtime, f"{which}_int"), *EDGE_PAIRS, kind=int)
-    assert found == [python(one, other) for one, other in zip(*(each.tolist() for each in EDGE_PAIRS), strict=True)]
 
 
 def test_the_bits_of_a_float_give_the_float_again() -> None:

@@ -70,7 +70,7 @@ def test_a_table_is_a_dictionary_of_slots_however_often_it_is_emptied(which: str
     made = steps(KEYS[which], seed=1, capacity=256)
     todo, keys, slots, expected = (np.array(column) for column in zip(*made, strict=True))
     found = np.zeros(len(made), np.int64)
-    on_one_word(runtime.new_table(256), todo, keys, slots, found)
+    on_one_word(tables.new_table(256), todo, keys, slots, found)
     assert found.tolist() == expected.tolist()
 
 
@@ -79,8 +79,8 @@ def test_a_table_of_composite_keys_is_a_dictionary_too(which: str) -> None:
     made = steps(KEYS[which], seed=2, capacity=256)
     todo, keys, slots, expected = (np.array(column) for column in zip(*made, strict=True))
     found = np.zeros(len(made), np.int64)
-    table = runtime.new_table(256)
-    on_three_words(table, runtime.new_keys(table, 3), todo, keys, slots, found)
+    table = tables.new_table(256)
+    on_three_words(table, tables.new_keys(table, 3), todo, keys, slots, found)
     assert found.tolist() == expected.tolist()
 
 
@@ -92,9 +92,9 @@ def test_a_composite_key_is_not_another_with_the_same_words_in_another_order() -
         for row, key in enumerate([(1, 2), (2, 1), (1, 1), (2, 2), (0, 3)]):
             found[row] = runtime.findw(table, words, key)
 
-    table = runtime.new_table(64)
+    table = tables.new_table(64)
     found = np.zeros(5, np.int64)
-    run(table, runtime.new_keys(table, 2), found)
+    run(table, tables.new_keys(table, 2), found)
     assert found.tolist() == [0, 1, -1, -1, -1]
 
 
@@ -116,8 +116,8 @@ def test_the_keys_of_saved_records_are_found_again(width: int) -> None:
             found[slot] = runtime.findw(table, keys, (rows[slot, 0], rows[slot, 1], rows[slot, 2]))
 
     rows = np.arange(400).reshape(100, 4) * 12345
-    table = runtime.new_table(256)
-    keys = runtime.new_keys(table, width) if width > 1 else None
+    table = tables.new_table(256)
+    keys = tables.new_keys(table, width) if width > 1 else None
     tables.insert_all(table, keys, rows, width)
     found = np.zeros(100, np.int64)
     {1: find1, 2: find2, 3: find3}[width](*([table] if keys is None else [table, keys]), rows, found)

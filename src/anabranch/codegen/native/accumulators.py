@@ -26,6 +26,11 @@ class Accumulator:
     type: Type  # of the attribute
     count: str
 
+    @property
+    def can_fail(self) -> bool:
+        """Whether adding a number may need more than 64 bits."""
+        return self.kinds.get("total") == "int"
+
     def begin(self) -> list[str]:
         """Before the first tuple, with which it begins."""
         return [f"{name} = {ZEROS[self.kinds[what]]}" for what, name in self.names.items()]

@@ -104,9 +104,8 @@ def _closing(kernel: Kernel, visits: Visits, operator: Operator) -> Branch:
     kernel.is_closing = True
     visits.current = operator
     code = visits.window_codes[operator.id]
-    end = f"({kernel.cell(f'{code.prefix}_reached')} + 1)" if code.shape == "shared clock" else "0"
     with kernel.in_loop():
-        code.emit_record("slot", end)
+        code.emit_at_the_end()
     branch = _taken(kernel)
     branch.name = f"close_{kernel.part.operators.index(operator.id)}"
     if branch.commits:

@@ -6,6 +6,7 @@ Until then a tuple can be given back as if it had never been seen.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from anabranch.codegen.native.kernel import COMMIT, TALLY
 
@@ -20,7 +21,7 @@ def with_late_tallies(body: list[str]) -> tuple[list[str], list[str]]:
     for at in reversed([at for at, line in enumerate(body) if _is(TALLY, line)]):
         line, level = body[at], _depth(body[at])
         end = next((later for later in range(at + 1, len(lines)) if _depth(lines[later]) < level), len(lines))
-        if any(_can_fail(lines[later]) for later in _after(lines, end, level)):
+        if _some_can_fail(lines, range(end, len(lines)), level):
             unsettled.append(_content(TALLY, line))
             lines[at] = f"{' ' * level}{unsettled[-1]} += 1"
         else:
@@ -46,12 +47,12 @@ def with_commits(body: list[str], commits: list[list[str]], leave: list[str]) ->
             lines.append(line)
             continue
         number = int(_content(COMMIT, line))
-        if any(_can_fail(body[later]) for later in _after(body, at + 1, _depth(line))):
+        if _some_can_fail(body, range(at + 1, len(body)), _depth(line)):
             begin.append(f"commit_{number} = False")
             lines.append(f"{indent}commit_{number} = True")
             end += [f"if commit_{number}:", *(f"    {each}" for each in commits[number] or ["pass"])]
             continue
-        if any(_can_fail(body[earlier]) for earlier in _before(body, at)):
+        if _some_can_fail(body, range(at - 1, -1, -1), _depth(line)):
             lines += check
         lines += [indent + each for each in commits[number] or ["pass"]]
     if any(_can_fail(line) for line in body):
@@ -79,37 +80,19 @@ def _is_alternative(line: str) -> bool:
     return line.lstrip().startswith(("else:", "elif "))
 
 
-def _after(body: list[str], start: int, level: int) -> list[int]:
-    """The lines from `start` on that may run after one of this depth: not other branches of the ifs around it."""
-    found, skipped = [], -1
-    for later in range(start, len(body)):
-        depth = _depth(body[later])
-        if 0 <= skipped < depth:
-            continue
-        skipped = -1
-        if depth < level:
-            level = depth
-            if _is_alternative(body[later]):
-                skipped = depth
-                continue
-        found.append(later)
-    return found
+def _some_can_fail(body: list[str], places: Iterable[int], level: int) -> bool:
+    """Whether a line can fail that runs together with one of depth `level`: not in other branches of the ifs around it.
 
-
-def _before(body: list[str], at: int) -> list[int]:
-    """The lines that may have run before a line."""
-    found, level, skipped = [], _depth(body[at]), -1
-    for earlier in range(at - 1, -1, -1):
-        depth = _depth(body[earlier])
-        if 0 <= skipped < depth:
+    `places` lead away from that line, forwards or backwards.
+    """
+    skipped = -1  # the depth of an alternative whose block is passed over
+    for at in places:
+        line = body[at]
+        depth = _depth(line)
+        if 0 <= skipped < depth or (depth == skipped and _is_alternative(line)):
             continue
-        if depth == skipped and _is_alternative(body[earlier]):
-            continue
-        skipped = -1
-        if depth < level:
-            level = depth
-            if _is_alternative(body[earlier]):
-                skipped = depth
-                continue
-        found.append(earlier)
-    return found
+        skipped = depth if depth < level and _is_alternative(line) else -1
+        level = min(level, depth)
+        if skipped < 0 and _can_fail(line):
+            return True
+    return False

@@ -15,7 +15,7 @@ from anabranch.codegen.native.assemble import Assembled
 from anabranch.codegen.native.compiled import Compiled
 from anabranch.codegen.native.export import closing_order, meanings_of
 from anabranch.codegen.native.initial import begin
-from anabranch.codegen.native.kernel import START, STATUS, STOP, TEXTS
+from anabranch.codegen.native.kernel import SHIFT, START, STATUS, STOP, TEXTS
 from anabranch.codegen.native.outputs import Outputs
 from anabranch.codegen.native.rest import joined, rest_of
 from anabranch.codegen.native.state import NativeState, OperatorState
@@ -128,6 +128,7 @@ class NativeElement:
         # A kernel of one input counts rows, one of several counts turns.
         first = 0 if many else words[self._rows[0]]
         words[START], words[STOP] = first, first + stretch.count
+        words[SHIFT] = stretch.start - first  # rows, or turns, are numbered from here, items from the batch's beginning
         last = None
         if many:
             turns = stretch.turns if stretch.turns is not None else np.full(stretch.count, stretch.input)
@@ -165,6 +166,7 @@ class NativeElement:
 
     def _mark(self, mark: Mark, outputs: Outputs) -> None:
         stream = self.part.inputs[mark.input]
+        self.state.words[SHIFT] = mark.start
         before = self.state.meta.copy()
         ended, marks = dict(self.ended), outputs.marks()
         self._closed = []

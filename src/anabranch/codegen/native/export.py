@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,10 @@ import numpy as np
 from anabranch.codegen.native.arrays import Array
 from anabranch.codegen.native.assemble import Assembled
 from anabranch.codegen.native.records import Record, Word
+from anabranch.codegen.native.sliding_visits import Ring
 from anabranch.codegen.native.state import NativeState
 from anabranch.codegen.part import Part
-from anabranch.codegen.types import Type
+from anabranch.codegen.types import Type, type_of_schema
 from anabranch.graph.model import Operator
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import Meaning, OperatorDefinition
@@ -35,6 +38,10 @@ def closing_order(state: NativeState, record: Record) -> Array:
     match record.shape:
         case "shared clock":
             return slots
+        case "sliding time":
+            return np.argsort(rows[:, 0], kind="stable")  # by their ends
+        case "sliding count":
+            return _by_oldest(slots, rows, record, column)
         case _ if not record.is_keyed or record.shape == "punctuated":
             slots = slots[column("size") != 0]
         case "count":
@@ -44,6 +51,15 @@ def closing_order(state: NativeState, record: Record) -> Array:
             is_open = column("size") != 0
             slots = slots[is_open][np.lexsort((column("opened")[is_open], column("reached")[is_open]))]
     return slots
+
+
+def _by_oldest(slots: Array, rows: Array, record: Record, column: Callable[[str], Array]) -> Array:
+    """Of sliding windows by count, those with tuples that were in no output yet, by the arrival of their oldest."""
+    starts = np.where(column("filled") * record.entry < record.tail, 0, column("position"))
+    oldest = rows[slots, record.width - record.tail + starts * record.entry]
+    is_open = column("since") != 0
+    found: Array = slots[is_open][np.argsort(oldest[is_open], kind="stable")]
+    return found
 
 
 def meanings_of(part: Part, state: NativeState, assembled: Assembled) -> dict[str, Meaning]:
@@ -79,9 +95,9 @@ class _Reader:
         self.words = {word.path: word for word in record.words}
 
     def word(self, slot: int, word: Word) -> Any:
-        return self._value(word.kind, int(self.rows[slot, self.record.place(word)]))
+        return self.value(word.kind, int(self.rows[slot, self.record.place(word)]))
 
-    def _value(self, kind: str, bits: int) -> Any:
+    def value(self, kind: str, bits: int) -> Any:
         match kind:
             case "float":
                 return struct.unpack("<d", struct.pack("<q", bits))[0]
@@ -105,7 +121,7 @@ class _Reader:
                 at += 1
             else:
                 present = True
-            value = self._value(kinds[at], int(self.rows[slot, at])) if present else None
+            value = self.value(kinds[at], int(self.rows[slot, at])) if present else None
             values.append(math.nan if value != value else value)
             at += 1
         return values[0] if len(values) == 1 else tuple(values)
@@ -131,10 +147,35 @@ def _export_process(reader: _Reader, operator: Operator, definition: Process, me
         meaning.instances[reader.key(slot) if reader.record.is_keyed else None] = instance
 
 
+def _export_recent(reader: _Reader, operator: Operator, definition: WindowAggregate, meaning: Any) -> None:
+    """Sliding windows by count: the last tuples of each key, as far as anybody reads them."""
+    record, schema = reader.record, operator.inputs[0].schema
+    ring = Ring(definition, schema)
+    meaning.arrivals = reader.state.cell(f"{record.prefix}_arrivals")
+    unread = [None if kind.optional else _NOT_KEPT.get(kind.kind) for _, kind in type_of_schema(schema).members]
+    for slot in range(len(reader.rows)):
+        key = reader.key(slot) if definition.key_names else ()
+        filled, position = reader.at(slot, "", "filled"), reader.at(slot, "", "position")
+        recent: deque[tuple[int, Any]] = deque(maxlen=ring.length)
+        for at in range(position - filled, position):
+            start = record.width - record.tail + at % ring.length * ring.entry
+            words = reader.rows[slot, start : start + ring.entry].tolist()
+            values = list(unread)
+            for name, (kind, place) in ring.places.items():
+                is_there = not kind.optional or words[place + 1] != 0
+                values[schema.names.index(name)] = reader.value(kind.kind, words[place]) if is_there else None
+            recent.append((words[0], schema.type._make(values)))  # type: ignore[attr-defined]  # a NamedTuple
+        meaning.recent[key] = recent
+        meaning.since_last[key] = reader.at(slot, "", "since")
+
+
 def _export_windows(reader: _Reader, operator: Operator, definition: WindowAggregate, meaning: Any) -> None:
     prefix, state = reader.record.prefix, reader.state
     shape = reader.record.shape
-    if shape == "shared clock" and state.cell(f"{prefix}_begun"):
+    if shape == "sliding count":
+        _export_recent(reader, operator, definition, meaning)
+        return
+    if shape in ("shared clock", "sliding time") and state.cell(f"{prefix}_begun"):
         meaning.reached[("stream",)] = state.cell(f"{prefix}_reached")
     if shape == "own clock":
         for slot in range(len(reader.rows)):
@@ -145,8 +186,12 @@ def _export_windows(reader: _Reader, operator: Operator, definition: WindowAggre
     windows: dict[Any, Any] = {}
     for slot in closing_order(state, reader.record):
         whole = reader.key(slot) if reader.record.is_keyed else ()
+        end = None
+        if shape == "sliding time":
+            end, *rest = whole if isinstance(whole, tuple) else (whole,)
+            whole = rest[0] if len(rest) == 1 else tuple(rest)
         key, group = (whole, ()) if definition.key_names else ((), whole)
-        place: tuple[Any, ...] = (key,)
+        place: tuple[Any, ...] = (key,) if end is None else (end, key)
         if shape in ("shared clock", "own clock"):
             reached = state.cell(f"{prefix}_reached") if shape == "shared clock" else reader.at(slot, "", "reached")
             place = (reached + 1, key)

@@ -44,7 +44,7 @@ class Cell:
 COMMIT, TALLY = "#commit ", "#count "  # comments that name an operator, perhaps a `commit`, begin with "# "
 
 # The first cells of `meta` are the same in every kernel.
-START, STOP, STATUS, TEXTS, FIRST_CELL = range(5)
+START, STOP, STATUS, TEXTS, SHIFT, FIRST_CELL = range(6)
 
 
 @dataclass(frozen=True)
@@ -233,15 +233,16 @@ class Kernel:
     def write_output(self, output: int, schema: Schema, value: Value) -> None:
         """Append a tuple to an output."""
         count = self.counter(f"out{output}_count")
-        if not self.is_closing:  # what windows hold at the end is counted before they are closed
-            self.seen_growing[output] = self.seen_growing.get(output, False) or self.loops > 0
+        # How many windows close is known before; what is done with each of them is not.
+        is_repeated = self.loops > (1 if self.is_closing else 0)
+        self.seen_growing[output] = self.seen_growing.get(output, False) or is_repeated
         self.most_emitted[output] = self.most_emitted.get(output, 0) + 1
         self.uses("natural")
         lines = [f"place = natural({count})"]
         lines += [line for each in schema.attributes for line in self._output_lines(output, each.name, value)]
         if self.origins:
             name = self.argument("output", (output, "", "origin"), f"out{output}_origin")
-            lines.append(f"{name}[place] = {'turn' if len(self.part.inputs) > 1 else 'i'}")
+            lines.append(f"{name}[place] = {'turn' if len(self.part.inputs) > 1 else 'i'} + meta[{SHIFT}]")
         if output in self.known.growing:
             with self.writer.block(f"if {count} < {self.cell(f'out{output}_room')}:"):
                 for line in lines:

@@ -62,10 +62,10 @@ def named_words(kernel: Kernel, record: Record, key: list[Value]) -> list[str]:
     return words
 
 
-def check_room(kernel: Kernel, record: Record) -> None:
+def check_room(kernel: Kernel, record: Record, more: int = 1) -> None:
     """A new key needs a slot; where there is none, the tuple waits until there is."""
     count, room = kernel.cell(f"{record.prefix}_count"), kernel.cell(f"{record.prefix}_room")
-    kernel.writer.line(f"if {count} >= {room}: full = {1000 + kernel.part.operators.index(record.operator)}")
+    kernel.writer.line(f"if {count} + {more} > {room}: full = {1000 + kernel.part.operators.index(record.operator)}")
 
 
 def _before(kernel: Kernel, record: Record) -> str:

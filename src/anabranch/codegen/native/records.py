@@ -31,6 +31,8 @@ class Record:
     key_kinds: tuple[str, ...] = ()
     words: list[Word] = field(default_factory=list)
     shape: str = "process"  # what kind of state it is, for those who read it outside of the kernel
+    tail: int = 0  # words behind those that have names: a ring of entries
+    entry: int = 1  # words of each of those
 
     @property
     def is_keyed(self) -> bool:
@@ -39,11 +41,11 @@ class Record:
     @property
     def is_emptied(self) -> bool:
         """Whether the kernel forgets all keys now and then."""
-        return self.shape == "shared clock"
+        return self.shape in ("shared clock", "sliding time")
 
     @property
     def width(self) -> int:
-        return len(self.key_kinds) + len(self.words)
+        return len(self.key_kinds) + len(self.words) + self.tail
 
     def place(self, word: Word) -> int:
         return len(self.key_kinds) + self.words.index(word)

@@ -1,14 +1,15 @@
 """Windows in native code.
 
-Three shapes cover what is native: windows by count; windows by time of which each record has its own clock (one window
-for the whole stream, or `clock="key"`); and windows by time of all keys under the stream's clock, which close together.
-Tumbling windows only: of those, a clock has at most one open.
+Three shapes cover tumbling windows, of which a clock has at most one open: windows by count; windows by time of which
+each record has its own clock (one window for the whole stream, or `clock="key"`); and windows by time of all keys under
+the stream's clock, which close together. Sliding windows are in sliding_visits.py.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anabranch.codegen.native import sliding_visits
 from anabranch.codegen.native.accumulators import Accumulator, accumulator
 from anabranch.codegen.native.kernel import Kernel
 from anabranch.codegen.native.keyed import check_room, find_slot, found_by, keep, keep_found, named_words, stored_as_new
@@ -37,12 +38,21 @@ class WindowCode:
         self.shape = _shape(operator, definition)
         from anabranch.codegen.native.visits import _key_kind, _key_words
 
-        kinds = tuple(_key_kind(operator, 0, name) for name in self.names)
+        key = _key_words(tuple(_key_kind(operator, 0, name) for name in self.names))
         prefix = self.kernel.writer.fresh(operator.id)
-        self.record = Record(operator.id, prefix, _key_words(kinds), shape=self.shape)
-        self.size = self.word("size", "int")  # the tuples of the window; 0 where there is none
+        self.ring: sliding_visits.Ring | None = None
+        self.contents = self.record = Record(operator.id, prefix, key, shape=self.shape)
+        if self.shape == "sliding time":
+            self.record.key_kinds = ("int", *key)  # the window's end comes first
+        elif self.shape == "sliding count":
+            self.ring = sliding_visits.Ring(definition, operator.inputs[0].schema)
+            self.record.key_kinds = key or ("int",)
+            self.record.tail, self.record.entry = self.ring.words, self.ring.entry
+            self.contents = Record(operator.id, prefix)  # made anew for every output
+        # The tuples of the window; 0 where there is none.
+        self.size = self.contents.add(self.kernel.writer.fresh(f"{prefix}_size"), "int", ("", "size")).name
         self.accumulators: dict[str, Accumulator] = {
-            name: accumulator(self.kernel, self.record, operator, name, column, self.size)
+            name: accumulator(self.kernel, self.contents, operator, name, column, self.size)
             for name, column in definition.columns
             if isinstance(column, Aggregate)
         }
@@ -93,7 +103,24 @@ class WindowCode:
         self.visits.emit(self.operator, 0, Value(kind, members=members, is_stable=True))
 
     def same_names(self) -> dict[str, str]:
-        return {word.name: word.name for word in self.record.words}
+        return {word.name: word.name for word in self.contents.words}
+
+    def key(self, item: Value) -> list[Value]:
+        assert item.members is not None
+        return [item.members[name] for name in self.names]
+
+    def emit_at_the_end(self) -> None:
+        """The window that is open in a record, in the kernel that closes them."""
+        match self.shape:
+            case "sliding count":
+                sliding_visits.emit_recent(self, "slot")
+            case "sliding time":
+                self.kernel.uses("natural")
+                self.emit_record("slot", f"{self.record.records(self.kernel)}[natural(slot * {self.record.width})]")
+            case "shared clock":
+                self.emit_record("slot", f"({self.kernel.cell(f'{self.prefix}_reached')} + 1)")
+            case _:
+                self.emit_record("slot")
 
     def emit_record(self, slot: str, end: str = "0") -> None:
         """Load the record of a slot into variables of its own, and emit its window."""
@@ -121,43 +148,38 @@ class WindowCode:
             raise NotNative(f"has windows on a {value.type.kind}", self.operator.location)
         return self.kernel.named(value, f"{self.prefix}_time")
 
-    def slide(self) -> tuple[int, int]:
-        """The slide, as a fraction."""
-        slide = self.definition.window.slide or self.definition.window.length
-        return slide.numerator, slide.denominator
-
     def boundary(self, time: str) -> str:
         """Write the computation of the last boundary at or before a time."""
-        writer = self.kernel.writer
-        index, wrong = writer.fresh(f"{self.prefix}_boundary"), writer.fresh("wrong")
-        p, q = self.slide()
+        p, q = self._slide()
         if self.is_float:
-            self.kernel.uses("boundary_float")
-            writer.line(f"{index}, {wrong} = boundary_float({time}, {p}, {q})")
-        else:
-            self.kernel.uses("floordiv_int")
-            writer.line(f"{index}, {wrong} = floordiv_int({time}, {p})")
-            if p == 1:
-                self.kernel.check(f"{index} == {LARGEST_INT}")  # the next boundary has no index
-        self.kernel.check(wrong)
+            return self._checked("boundary", "boundary_float", f"{time}, {p}, {q}")
+        index = self._checked("boundary", "floordiv_int", f"{time}, {p}")
+        if p == 1:
+            self.kernel.check(f"{index} == {LARGEST_INT}")  # the next boundary has no index
         return index
 
     def point(self, index: str) -> str:
         """Write the computation of a boundary's place."""
-        writer = self.kernel.writer
-        place, wrong = writer.fresh(f"{self.prefix}_edge"), writer.fresh("wrong")
-        p, q = self.slide()
+        p, q = self._slide()
         if self.is_float:
-            self.kernel.uses("edge_float")
-            writer.line(f"{place}, {wrong} = edge_float({index}, {p}, {q})")
-        else:
-            self.kernel.uses("mul_int")
-            writer.line(f"{place}, {wrong} = mul_int({index}, {p})")
+            return self._checked("edge", "edge_float", f"{index}, {p}, {q}")
+        return self._checked("edge", "mul_int", f"{index}, {p}")
+
+    def _slide(self) -> tuple[int, int]:
+        window = self.definition.window
+        return (window.slide or window.length).as_integer_ratio()
+
+    def _checked(self, what: str, function: str, arguments: str) -> str:
+        writer = self.kernel.writer
+        result, wrong = writer.fresh(f"{self.prefix}_{what}"), writer.fresh("wrong")
+        self.kernel.uses(function)
+        writer.line(f"{result}, {wrong} = {function}({arguments})")
         self.kernel.check(wrong)
-        return place
+        return result
 
     def edge(self, which: str, end: str) -> Value:
-        place = self.point(end if which == "end" else f"({end} - 1)")
+        before = sliding_visits.overlapping(self.definition)
+        place = self.point(end if which == "end" else f"({end} - {before})")
         return Value(Type("float" if self.is_float else "int"), place, is_stable=True)
 
     def late(self, item: Value) -> None:
@@ -172,14 +194,20 @@ def _shape(operator: Operator, definition: WindowAggregate) -> str:
     window = definition.window
     if definition.key_names and definition.group_by:
         raise NotNative("has a key and groups", operator.location)
-    if window.shape == "sliding":
-        raise NotNative("slides", operator.location)
+    if window.shape == "sliding" and window.is_by_time:
+        if window.clock == "key" and definition.key_names:
+            raise NotNative("slides by the key's own clock", operator.location)
+        sliding_visits.overlapping(definition)
+    if max(*window.length.as_integer_ratio(), *(window.slide or window.length).as_integer_ratio()) > LARGEST_INT:
+        raise NotNative("has windows of a length beyond 64 bits", operator.location)
     if window.shape == "punctuated":
         return "punctuated"
     if not window.is_by_time:
         if definition.group_by:
             raise NotNative("counts tuples of several groups together", operator.location)
-        return "count"
+        return "sliding count" if window.shape == "sliding" else "count"
+    if window.shape == "sliding":
+        return "sliding time"
     if window.clock == "key" and definition.key_names:
         return "own clock"
     return "shared clock" if definition.key_names or definition.group_by else "own clock"
@@ -203,13 +231,12 @@ def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item:
             _own_clock(code, item)
         case "shared clock":
             _shared_clock(code, item)
+        case "sliding count":
+            sliding_visits.by_count(code, item)
+        case "sliding time":
+            sliding_visits.by_time(code, item)
         case _:
             _punctuated(code, item)
-
-
-def _key(code: WindowCode, item: Value) -> list[Value]:
-    assert item.members is not None
-    return [item.members[name] for name in code.names]
 
 
 def _count(code: WindowCode, item: Value) -> None:
@@ -220,7 +247,7 @@ def _count(code: WindowCode, item: Value) -> None:
         opened = code.word("opened", "int")
         arrivals = kernel.cell(f"{code.prefix}_arrivals")
         new.append(f"{opened} = 0")
-    slot, words = find_slot(kernel, code.record, _key(code, item), new)
+    slot, words = find_slot(kernel, code.record, code.key(item), new)
     since = writer.position
     with writer.block(f"if {code.size} == 0:"):
         code.begin(item)
@@ -247,7 +274,7 @@ def _own_clock(code: WindowCode, item: Value) -> None:
         opened = code.word("opened", "int")
         arrivals = kernel.cell(f"{code.prefix}_arrivals")
         new.append(f"{opened} = 0")
-    slot, words = find_slot(kernel, code.record, _key(code, item), new)
+    slot, words = find_slot(kernel, code.record, code.key(item), new)
     # A window is open while its stretch is set: before the first tuple, and after a close, low equals high.
     with writer.block(f"if {low} <= {time} < {high}:"):
         since = writer.position
@@ -279,7 +306,7 @@ def _shared_clock(code: WindowCode, item: Value) -> None:
     low, high = make(f"{prefix}_low"), make(f"{prefix}_high")
     count = kernel.cell(f"{prefix}_count")
     time = code.time(item)
-    words = named_words(kernel, record, _key(code, item))
+    words = named_words(kernel, record, code.key(item))
     slot = writer.fresh(f"{prefix}_slot")
     with writer.block(f"if {low} <= {time} < {high}:"):
         writer.line(f"{slot} = {found_by(kernel, record, words)}")
@@ -316,7 +343,7 @@ def _shared_clock(code: WindowCode, item: Value) -> None:
 def _punctuated(code: WindowCode, item: Value) -> None:
     """Only adds; a punctuation closes it from outside of the kernel."""
     kernel, writer = code.kernel, code.kernel.writer
-    slot, words = find_slot(kernel, code.record, _key(code, item), code.zeros())
+    slot, words = find_slot(kernel, code.record, code.key(item), code.zeros())
     since = writer.position
     with writer.block(f"if {code.size} == 0:"):
         code.begin(item)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from anabranch.analysis.modules import held_world
 from anabranch.codegen.part import Part
 from anabranch.codegen.python.element import BegunOperator, PythonElement
 
@@ -18,4 +19,5 @@ def python_form(
     begun: Mapping[str, BegunOperator] | None = None,
 ) -> PythonElement:
     """The processing element that runs a part in the Python form, perhaps from what another form has begun."""
-    return PythonElement(part, origins=origins, tracks_changes=tracks_changes, begun=begun)
+    with held_world():
+        return PythonElement(part, origins=origins, tracks_changes=tracks_changes, begun=begun)

@@ -125,6 +125,10 @@ class PythonElement:
             raise Stopped(failed.error, self._outputs(), self._begun) from None
         return self._outputs()
 
+    def interrupted(self) -> tuple[int, list[Chunk]]:
+        """How many items of a batch had been begun when a KeyboardInterrupt came, and what was emitted before."""
+        return self._begun, self._outputs()
+
     def _mark(self, mark: Mark) -> None:
         self._begun = mark.start + 1
         self.generator.clock[0] = mark.start
@@ -147,10 +151,12 @@ class PythonElement:
         begun = stretch.count
         try:
             self._run(items, *(next_of if turns is not None else ()))
-        except Exception as problem:
+        except BaseException as problem:
             begun -= length_hint(items)
             self._begun = stretch.start + begun
-            raise self._failure(problem) from None
+            if isinstance(problem, Exception):
+                raise self._failure(problem) from None
+            raise
         finally:
             for number, stream in enumerate(self.part.inputs):
                 count = begun if turns is None else int(np.count_nonzero(turns[:begun] == number))

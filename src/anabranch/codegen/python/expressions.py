@@ -196,7 +196,10 @@ class Expressions:
         """What is certainly not None if a condition holds."""
         match test:
             case ast.BoolOp(op=ast.And(), values=values):
-                return frozenset().union(*map(self.present_if, values))
+                found: frozenset[str] = frozenset()
+                for value in values:
+                    found = (found | self.present_if(value)) - self._assigned_in(value)
+                return found
             case ast.Compare(left=value, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
                 text = self._text_of(value)
                 return frozenset() if text is None else frozenset([text])
@@ -207,12 +210,18 @@ class Expressions:
         new = []
         for value in values:
             new.append(self._rewritten(value))
-            self.present |= self.present_if(value)
+            self.present = (self.present | self.present_if(value)) - self._assigned_in(value)
             self.is_calm = False  # the next is not evaluated always
         self.present = before
         return ast.BoolOp(ast.And(), new)
 
+    def _assigned_in(self, node: ast.expr) -> set[str | None]:
+        """What a walrus assigns in an expression: it may be None again."""
+        return {self._text_of(each.target) for each in ast.walk(node) if isinstance(each, ast.NamedExpr)}
+
     def _copied(self, node: Any) -> Any:
+        if isinstance(node, ast.Dict):  # its keys and values are evaluated in turns
+            self.is_calm = False
         new = type(node)()
         for field, value in ast.iter_fields(node):
             if isinstance(value, list):
@@ -242,6 +251,8 @@ class Expressions:
         """A call of a function of the user's as the statements of that function, before this one; its result."""
         if not self.is_calm or self.depth >= _DEEPEST or node.keywords:
             return None
+        if any(isinstance(part, ast.NamedExpr) for each in node.args for part in ast.walk(each)):
+            return None  # it would be assigned before what stands in front of the call is read
         called = self.constant(node.func)
         if not isinstance(called, FunctionType):
             return None

@@ -12,20 +12,18 @@ from anabranch.codegen.runtime.native_functions import NATIVE_FUNCTIONS
 
 _MODULES = {
     "intrinsics": "bits_of float_of natural",
-    "memory": "borrowed",
     "views": "int64s float64s int32s uint16s uint8s booleans",
     "arithmetic": """
         add_int sub_int mul_int neg_int abs_int floordiv_int mod_int pow_int truediv_int lshift_int rshift_int
-        min_int max_int truediv_float floordiv_float mod_float pow_float min_float max_float
+        truediv_float floordiv_float mod_float pow_float
         int_of_float trunc_float floor_float ceil_float round_float
         lt_int_float le_int_float gt_int_float ge_int_float eq_int_float ne_int_float""",
     "functions": " ".join(function.runtime for function in NATIVE_FUNCTIONS.values()),
     "hash": "key_hash",
     "hash_native": "hash_int hash_float hash_string hash_none hash_tuple",
-    "tables": "float_key find1 insert1 findw insertw new_table new_keys",
+    "tables": "float_key find1 insert1 findw insertw",
     "strings": "intern equals",
-    "string_pool": "StringPool",
-    "axis": "boundary_float edge_float last_at_float point_float grid_of",
+    "axis": "boundary_float edge_float",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -139,16 +139,6 @@ def rshift_int(a: int, count: int) -> tuple[int, bool]:
     return a >> (0 if count < 0 else min(count, 63)), count < 0
 
 
-@inlined
-def min_int(a: int, b: int) -> int:
-    return b if b < a else a
-
-
-@inlined
-def max_int(a: int, b: int) -> int:
-    return b if b > a else a
-
-
 # Floats -------------------------------------------------------------------------------------------------------------
 
 
@@ -227,17 +217,6 @@ def checked_pow(x: float, y: float) -> tuple[float, bool]:
     # they are not. At the lower end of floats the C library reports some results, and Python makes errors of them.
     is_tiny = 0.0 < abs(value) < SMALLEST_NORMAL
     return value, np.isfinite(x) and np.isfinite(y) and (is_tiny or not np.isfinite(value))
-
-
-@inlined
-def min_float(a: float, b: float) -> float:
-    """The first of equals; and Python compares, so where a NaN stands decides whether it wins."""
-    return b if b < a else a
-
-
-@inlined
-def max_float(a: float, b: float) -> float:
-    return b if b > a else a
 
 
 # From floats to ints ------------------------------------------------------------------------------------------------

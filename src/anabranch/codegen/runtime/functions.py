@@ -13,9 +13,6 @@ import numpy as np
 from anabranch.codegen.runtime import libm
 from anabranch.codegen.runtime.arithmetic import plain_pow
 from anabranch.codegen.runtime.intrinsics import bits_of, float_of, fused_multiply_add, inlined
-from anabranch.codegen.runtime.native_functions import NATIVE_FUNCTIONS
-
-__all__ = ["NATIVE_FUNCTIONS"]  # and the functions named there
 
 EXPONENT_BITS = 0x7FF0000000000000
 SMALLEST_NORMAL = 2.0**-1022

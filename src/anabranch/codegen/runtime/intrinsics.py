@@ -16,7 +16,6 @@ from anabranch.codegen import cache
 
 INT = ir.IntType(64)
 DOUBLE = ir.DoubleType()
-BYTE = ir.IntType(8)
 LARGEST_PLACE = 1 << 48  # no memory is larger
 _ASSUMING = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
 

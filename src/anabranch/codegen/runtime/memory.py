@@ -1,4 +1,4 @@
-"""Memory as compiled code handles it: words at any place of an array of bytes, blocks copied and cleared.
+"""Memory as compiled code handles it: words at any place of an array of bytes, and blocks copied.
 
 The places must be inside the arrays; nobody checks.
 """
@@ -12,8 +12,6 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from anabranch.codegen.runtime.intrinsics import INT, array_instruction
-
-INT32 = ir.IntType(32)
 
 
 def _place(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:

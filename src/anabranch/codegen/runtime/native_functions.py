@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class NativeFunction:
-    """A function of floats; `runtime` is what compiled code calls, which gives (value, bad) if it is `checked`."""
+    """A function of floats that gives a float; `runtime` is what compiled code calls, which gives (value, bad)."""
 
     runtime: str
     arguments: int = 1
-    result: str = "float"  # float | int | bool
-    checked: bool = True
 
 
 _UNARY = """sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc

@@ -28,6 +28,10 @@ class StringPool:
     """
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        """Without a string."""
         self.table: Numbers = np.zeros(2 * ENTRY * FIRST_CAPACITY, np.int64)
         self.offsets: Numbers = np.zeros(FIRST_CAPACITY + 1, np.int64)
         self.bytes: Bytes = np.zeros(FIRST_SIZE, np.uint8)
@@ -89,10 +93,10 @@ class StringPool:
                 return numbers
             self.make_room(size=int(starts[row + 1] - starts[row]))
 
-    def to_arrow(self, numbers: Numbers, has: npt.NDArray[np.bool_] | None = None, kind: Any = None) -> pa.Array:
-        """The strings of these numbers, null where `has` denies; as Arrow's `string`, or as another type."""
+    def to_arrow(self, numbers: Numbers, has: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+        """The strings of these numbers, null where `has` denies."""
         wanted = pa.array(numbers, mask=None if has is None else ~has)
-        return self.strings().take(wanted).cast(pa.string() if kind is None else kind)
+        return self.strings().take(wanted).cast(pa.string())
 
     def strings(self) -> pa.Array:
         """All strings in the order of their numbers, as bytes, without a copy."""
@@ -102,7 +106,7 @@ class StringPool:
     def extend(self, first: int, offsets: Numbers, data: Bytes) -> None:
         """Strings from number `first` on, as they were in another pool: their offsets and their bytes."""
         if first < self.count:
-            self.__init__()  # type: ignore[misc]  # all of it is given anew
+            self._begin()  # all of it is given anew
         base = int(offsets[0])
         column = pa.Array.from_buffers(
             pa.large_binary(), len(offsets) - 1, [None, pa.py_buffer(offsets - base), pa.py_buffer(data)]

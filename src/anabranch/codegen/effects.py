@@ -1,0 +1,35 @@
+"""Operators that share something with others: between them tuples cannot be handed over a chunk at a time."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from anabranch.analysis import analyze_function, shared_effects
+from anabranch.graph.model import Operator
+from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregates import UserAggregate
+from anabranch.operators.filter import Filter
+from anabranch.operators.process import Process
+
+
+def has_effects(operator: Operator) -> bool:
+    """Whether an operator may read or change anything but its tuples and its own state."""
+    schema = operator.inputs[0].schema
+    match operator.definition:
+        case Process(factory=factory, methods=methods):
+            ports = zip(methods, operator.inputs, strict=True)
+            return bool(shared_effects(factory, {method: port.schema for method, port in ports}).shared)
+        case WindowAggregate(columns=columns):
+            return any(isinstance(column, UserAggregate) for _, column in columns)
+        case Filter(predicate=function):
+            return bool(analyze_function(function, input=schema, output=None, emits="predicate").shared)
+        case other:
+            functions = [each for field in fields(other) for each in _functions(getattr(other, field.name))]  # type: ignore[arg-type]
+            return any(analyze_function(each, input=schema, output=None, emits="many").shared for each in functions)
+
+
+def _functions(value: Any) -> list[Any]:
+    if isinstance(value, tuple):
+        return [function for each in value for function in _functions(each)]
+    return [value] if callable(value) else []
