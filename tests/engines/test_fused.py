@@ -258,6 +258,21 @@ def test_the_figures_are_those_of_the_tuples_that_were_begun_when_a_second_inter
     assert found[0] == found[1] == ([Item(0), Item(1), Item(2)], 4)
 
 
+def test_a_beacon_sees_what_became_of_its_last_tuple() -> None:
+    def run(engine: str) -> int:
+        seen.clear()
+        ab.run(ab.beacon(Item, lambda _: Item(len(seen)), count=100).for_each(note), engine=engine)
+        return len(seen)
+
+    assert run("fused") == run("sequential") == 100
+
+
+def test_sinks_that_take_turns_cannot_be_written_by_native_code() -> None:
+    numbers = items(1, 2)
+    with pytest.raises(UsageError, match="takes turns with others, which native code cannot do"):
+        ab.run(numbers.collect("one"), numbers.for_each(note), engine="fused", form="native")
+
+
 def test_a_form_is_for_engines_that_generate_code() -> None:
     with pytest.raises(UsageError, match="the engine 'sequential' generates no code, so it has no form 'native'"):
         ab.run(items(1).collect("out"), form="native")

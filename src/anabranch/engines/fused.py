@@ -18,7 +18,7 @@ from anabranch.engines.expected_size import expected_tuples
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.shared_sources import may_share
 from anabranch.engines.sinks import opened
-from anabranch.errors import RunError
+from anabranch.errors import RunError, UsageError
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.values import copier
 from anabranch.operators.base import FINAL, SinkMeaning, Unreadable
@@ -57,7 +57,14 @@ class _Execution:
         self.part = _part(graph, [sink.operator for sink in self.outside])
         self.inputs = {stream: number for number, stream in enumerate(self.part.inputs)}
         # A sink inside is called by the Python form, at its place in the order.
-        has_sinks = any(self.part.operator(name).is_sink for name in self.part.operators)
+        inside = next((name for name in self.part.operators if self.part.operator(name).is_sink), None)
+        if inside is not None and form == "native":
+            raise UsageError(
+                f"the sink '{inside}' takes turns with others, which native code cannot do",
+                location=graph.operator(inside).location,
+                hint="let the form be chosen (auto)",
+            )
+        has_sinks = inside is not None
         self.element = python_form(self.part) if has_sinks else build_pe(self.part, form)
         metrics.operators.update(self.element.metrics)
         self.is_stepwise = any(map(may_share, graph.sources))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from anabranch.analysis import analyze_function
 from anabranch.analysis.modules import held_world
 from anabranch.graph.model import Operator
+from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.generate import Generate
 
@@ -16,7 +17,7 @@ def may_share(source: Operator) -> bool:
     a user's code which is not a function of its arguments alone.
     """
     match source.definition:
-        case Generate(fn=function, schema=schema):
+        case Generate(fn=function, schema=schema) | Beacon(fn=function, schema=schema):
             with held_world():
                 return bool(analyze_function(function, input=schema, output=None, emits="many").shared)
         case FromItems(items=items):
