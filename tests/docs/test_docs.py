@@ -48,6 +48,7 @@ def page_module(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("ANABRANCH_CACHE", str(tmp_path / "cache"))
     module = module_named("docs_" + re.sub(r"\W", "_", name_of(page)))
     yield module
     for name, loaded in list(sys.modules.items()):
