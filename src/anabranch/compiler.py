@@ -40,7 +40,7 @@ def compile(graph: Graph, *, until: str | None = None, form: str = "auto") -> Pl
     plan = Plan(graph, form)
     if until == "build":
         return plan
-    with held_world(), _uncollected():
+    with held_world(thoroughly=True), _uncollected():
         for name, apply in STAGES:
             plan = apply(plan)
             _verify(plan, name)

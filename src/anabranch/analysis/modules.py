@@ -9,7 +9,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -168,13 +168,11 @@ _world = _World(0, (), (), {})
 
 
 def look_around(thoroughly: bool = False) -> None:
-    """Notice what was loaded or exchanged since the last analysis; called at the start of each.
+    """Notice what was loaded since the last analysis; called at the start of each.
 
-    At the start of each program, thoroughly: among all objects there are, for the code that is loaded. Whoever runs
-    programs one after the other may have given names other values in between, so nothing concluded before holds any
-    more. While a program is analysed, a module that has just been imported is taken to be what its file says.
+    At the start of each program, thoroughly: among all objects there are, for the code that is loaded. In between, a
+    module that has just been imported is taken to be what its file says.
     """
-    global _world
     if _is_held:
         return
     loaded = tuple(map(id, sys.modules.values()))
@@ -188,7 +186,13 @@ def look_around(thoroughly: bool = False) -> None:
     else:
         still = mine & {id(vars(module)) for module in _world.users}
         codes = {names: found for names, found in _world.codes.items() if names in still}
-    _world = _World(_world.number + 1, loaded, users, codes)
+    _begin_anew(_World(_world.number + 1, loaded, users, codes))
+
+
+def _begin_anew(world: _World) -> None:
+    """Whoever runs programs one after the other may have given names other values: what was concluded is forgotten."""
+    global _world
+    _world = world
     for concluded in _conclusions:
         concluded.clear()
 
@@ -206,15 +210,20 @@ _is_held = False
 
 
 @contextmanager
-def held_world() -> Iterator[None]:
+def held_world(*, thoroughly: bool) -> Iterator[None]:
     """While a program is compiled nothing is loaded or exchanged: one look around is enough for all of it."""
     global _is_held
-    look_around(thoroughly=True)  # nothing, where it is held already
-    before, _is_held = _is_held, True
+    if _is_held:
+        yield
+        return
+    look_around(thoroughly)
+    if not thoroughly:
+        _begin_anew(replace(_world, number=_world.number + 1))
+    _is_held = True
     try:
         yield
     finally:
-        _is_held = before
+        _is_held = False
 
 
 def world() -> int:

@@ -57,7 +57,7 @@ class Decision:
 
 def decide(part: Part, form: Form = "auto") -> Decision:
     """The forms of a part, without its native code."""
-    with held_world():
+    with held_world(thoroughly=False):
         return _decide(part, form, None)
 
 
@@ -136,7 +136,7 @@ def build_pe(
     """The processing element of a part; `native` asked for where it cannot be is an error that says why."""
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}'", hint=f"use one of {', '.join(FORMS)}")
-    with held_world():
+    with held_world(thoroughly=False):
         return _build(part, form, origins=origins, tracks_changes=tracks_changes)
 
 
@@ -154,7 +154,7 @@ def _build(part: Part, form: Form, *, origins: bool, tracks_changes: bool) -> Pr
 
 def staged(part: Part, *, tracks_changes: bool = False) -> ProcessingElement:
     """The processing element with all native stretches there can be, whether they pay or not."""
-    with held_world():
+    with held_world(thoroughly=False):
         stages = stages_of(part, {"origins": False, "tracks_changes": tracks_changes})
         return _built(stages, origins=False, tracks_changes=tracks_changes)
 

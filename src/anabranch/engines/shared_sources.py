@@ -18,7 +18,7 @@ def may_share(source: Operator) -> bool:
     """
     match source.definition:
         case Generate(fn=function, schema=schema) | Beacon(fn=function, schema=schema):
-            with held_world():
+            with held_world(thoroughly=False):
                 return bool(analyze_function(function, input=schema, output=None, emits="many").shared)
         case FromItems(items=items):
             return not isinstance(items, list | tuple | range)

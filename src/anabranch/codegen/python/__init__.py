@@ -19,5 +19,5 @@ def python_form(
     begun: Mapping[str, BegunOperator] | None = None,
 ) -> PythonElement:
     """The processing element that runs a part in the Python form, perhaps from what another form has begun."""
-    with held_world():
+    with held_world(thoroughly=False):
         return PythonElement(part, origins=origins, tracks_changes=tracks_changes, begun=begun)
