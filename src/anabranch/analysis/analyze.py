@@ -24,7 +24,7 @@ from anabranch.analysis.entry import (
 from anabranch.analysis.findings import Findings
 from anabranch.analysis.forwarding import Pairs, forwarded
 from anabranch.analysis.interpreter import Interpreter
-from anabranch.analysis.modules import look_around, world
+from anabranch.analysis.modules import look_around, moment
 from anabranch.analysis.origins import Given
 from anabranch.analysis.protocols import touch
 from anabranch.analysis.reasons import forwards_reason, selectivity_reason, sorted_reasons, state_reason
@@ -134,18 +134,19 @@ def analyze_operator(cls_or_partial: Any, *, inputs: Mapping[str, Schema | None]
     except Exception as problem:  # as above
         findings = _unknown(f"its analysis failed ({type(problem).__name__}: {problem})", where, output, "many")
     findings = with_declaration(findings, declaration_of(cls_or_partial), list(inputs.values()), output)
-    _remembered[cls_or_partial] = world(), tuple(inputs.items()), findings
+    _remembered[cls_or_partial] = moment(), tuple(inputs.items()), findings
     return findings
 
 
-_remembered: WeakKeyDictionary[Any, tuple[int, tuple[tuple[str, Schema | None], ...], Findings]] = WeakKeyDictionary()
+_Remembered = tuple[tuple[int, int], tuple[tuple[str, Schema | None], ...], Findings]
+_remembered: WeakKeyDictionary[Any, _Remembered] = WeakKeyDictionary()
 
 
 def shared_effects(cls_or_partial: Any, inputs: Mapping[str, Schema | None]) -> Findings:
     """Findings whose `shared` and `declared` are right, whatever is emitted: those of before where nothing changed."""
     look_around()
     known = _remembered.get(cls_or_partial)
-    if known is not None and known[:2] == (world(), tuple(inputs.items())):
+    if known is not None and known[:2] == (moment(), tuple(inputs.items())):
         return known[2]
     return analyze_operator(cls_or_partial, inputs=inputs, output=None)
 

@@ -17,7 +17,7 @@ from anabranch.analysis.constant_variables import (
     rebound_variable,
 )
 from anabranch.analysis.instances import written_attribute
-from anabranch.analysis.modules import conclusions, world
+from anabranch.analysis.modules import moment, world
 from anabranch.analysis.origins import (
     ClassAttribute,
     Default,
@@ -30,8 +30,8 @@ from anabranch.analysis.origins import (
 )
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, shape_of
 
-_rebound: dict[tuple[Origin, int], Problem | None] = conclusions()
-_changing: dict[tuple[Origin, int, int], tuple[Any, Problem | None]] = conclusions()
+_rebound: dict[tuple[Origin, int], Problem | None] = {}
+_changing: dict[tuple[Origin, int], tuple[Any, tuple[int, int], Problem | None]] = {}
 
 
 def why_rebound(origin: Origin) -> Problem | None:
@@ -58,11 +58,12 @@ def why_changing(origin: Origin | None, held: Any) -> Problem | None:
     """Why a mutable object that was found there may change during a run."""
     if origin is None:
         return Problem("may be changed elsewhere")
-    key = (origin, id(held), world())
-    if key not in _changing:
+    key = (origin, id(held))
+    known = _changing.get(key)
+    if known is None or known[0] is not held or known[1] != moment():
         problem = why_rebound(origin) or _changing_object(origin, held)
-        _changing[key] = (held, problem)
-    return _changing[key][1]
+        known = _changing[key] = (held, moment(), problem)
+    return known[2]
 
 
 def _changing_object(origin: Origin, held: Any) -> Problem | None:

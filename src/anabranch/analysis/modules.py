@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
+import operator
 import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -161,18 +162,20 @@ class _World:
     number: int
     loaded: tuple[int, ...]
     users: tuple[ModuleType, ...]
+    specs: tuple[object, ...]
     codes: dict[int, Codes]  # of all that is not a library's
 
 
-_world = _World(0, (), (), {})
+_world = _World(0, (), (), (), {})
 
 
 def look_around(thoroughly: bool = False) -> None:
-    """Notice what was loaded since the last analysis; called at the start of each.
+    """Notice what was loaded or exchanged since the last analysis; called at the start of each.
 
     At the start of each program, thoroughly: among all objects there are, for the code that is loaded. In between, a
     module that has just been imported is taken to be what its file says.
     """
+    global _world
     if _is_held:
         return
     loaded = tuple(map(id, sys.modules.values()))
@@ -180,45 +183,33 @@ def look_around(thoroughly: bool = False) -> None:
         return
     modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
     users = tuple(module for module in modules if not is_library_module(module))
+    specs = tuple(getattr(module, "__spec__", None) for module in users)
     mine = {id(vars(module)) for module in users}
     if thoroughly:
         codes = live_codes(without={id(vars(module)) for module in modules} - mine)
     else:
         still = mine & {id(vars(module)) for module in _world.users}
         codes = {names: found for names, found in _world.codes.items() if names in still}
-    _begin_anew(_World(_world.number + 1, loaded, users, codes))
-
-
-def _begin_anew(world: _World) -> None:
-    """Whoever runs programs one after the other may have given names other values: what was concluded is forgotten."""
-    global _world
-    _world = world
-    for concluded in _conclusions:
-        concluded.clear()
-
-
-_conclusions: list[dict[Any, Any]] = []
-
-
-def conclusions() -> dict[Any, Any]:
-    """A dict for what was concluded from the world as it is: it is emptied when another look is taken."""
-    _conclusions.append({})
-    return _conclusions[-1]
+    is_same = loaded == _world.loaded and all(map(operator.is_, specs, _world.specs))
+    # What others generate in namespaces of their own comes and goes.
+    if is_same and all(codes.get(names) == _world.codes.get(names) for names in (*mine, *_namespaces)):
+        return
+    _world = _World(_world.number + 1, loaded, users, specs, codes)
 
 
 _is_held = False
+_moment = 0
 
 
 @contextmanager
 def held_world(*, thoroughly: bool) -> Iterator[None]:
     """While a program is compiled nothing is loaded or exchanged: one look around is enough for all of it."""
-    global _is_held
+    global _is_held, _moment
     if _is_held:
         yield
         return
     look_around(thoroughly)
-    if not thoroughly:
-        _begin_anew(replace(_world, number=_world.number + 1))
+    _moment += 1
     _is_held = True
     try:
         yield
@@ -227,8 +218,13 @@ def held_world(*, thoroughly: bool) -> Iterator[None]:
 
 
 def world() -> int:
-    """Changes with every look around, so that what was concluded can be kept until then."""
+    """Changes whenever the loaded code does, so that what was concluded from its text can be kept until then."""
     return _world.number
+
+
+def moment() -> tuple[int, int]:
+    """Changes with every program: whoever runs several may have given names other values in between."""
+    return _world.number, _moment
 
 
 _user_modules: tuple[int, list[ModuleType]] = (0, [])
@@ -245,7 +241,7 @@ def user_modules() -> list[ModuleType]:
     return _user_modules[1]
 
 
-_neighbours: dict[tuple[int, int], list[Namespace]] = conclusions()
+_neighbours: dict[tuple[int, int], list[Namespace]] = {}
 
 
 def neighbours(namespace: Namespace) -> list[Namespace]:

@@ -8,7 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, is_store, location_of, written_by_stray
-from anabranch.analysis.modules import Namespace, conclusions, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
 from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.syntax import walk
@@ -27,7 +27,7 @@ class _Patches:
     modules: dict[str, list[tuple[Any, Use]]] = field(default_factory=dict)  # by attribute, "*" for any
 
 
-_patches: dict[tuple[int, int], tuple[Namespace, _Patches]] = conclusions()
+_patches: dict[tuple[int, int], tuple[Namespace, _Patches]] = {}
 
 
 def _patches_around(namespace: Namespace) -> _Patches:

@@ -8,7 +8,7 @@ import types
 
 from anabranch.analysis.instances import written_special_method
 from anabranch.analysis.lifting import is_user_class
-from anabranch.analysis.modules import conclusions, is_library_function, world
+from anabranch.analysis.modules import is_library_function, world
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import ITERATORS, mind_the_order
 from anabranch.analysis.values import (
@@ -49,7 +49,7 @@ def is_definitely_generated(base: type, name: str, function: types.FunctionType)
 
 
 _special: dict[type, dict[str, types.FunctionType]] = {}
-_written: dict[tuple[type, int], tuple[str, Location] | None] = conclusions()
+_written: dict[tuple[type, int], tuple[str, Location] | None] = {}
 _odd: dict[type, str | None] = {}
 _PLAIN_MEMBERS = (
     types.FunctionType,

@@ -15,7 +15,7 @@ from anabranch.analysis import constancy
 from anabranch.analysis.home import Home, home_of
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.lookup import static
-from anabranch.analysis.modules import is_library_function, look_around, namespace_of, world
+from anabranch.analysis.modules import is_library_function, look_around, moment, namespace_of
 from anabranch.analysis.origins import ClassAttribute, Default, Given, GlobalName, Origin, Variable
 from anabranch.analysis.patching import patched_function, patched_module
 from anabranch.analysis.scopes import COMPREHENSIONS, scope_of
@@ -184,7 +184,7 @@ def _with_constants(function: UserFunction, values: Mapping[str, Any]) -> UserFu
 
 @dataclass(frozen=True)
 class _Known:
-    world: int
+    moment: tuple[int, int]
     code: Any
     result: UserFunction | Refusal
 
@@ -194,12 +194,12 @@ _known: WeakKeyDictionary[FunctionType, _Known] = WeakKeyDictionary()
 
 def _plain(definition: FunctionType) -> UserFunction:
     known = _known.get(definition)
-    if known is None or known.world != world() or known.code is not definition.__code__:
+    if known is None or known.moment != moment() or known.code is not definition.__code__:
         try:
             result: UserFunction | Refusal = _read(definition)
         except _NotPlain as problem:
             result = problem.refusal
-        known = _known[definition] = _Known(world(), definition.__code__, result)
+        known = _known[definition] = _Known(moment(), definition.__code__, result)
     if isinstance(known.result, Refusal):
         raise _NotPlain(known.result.reason, known.result.location)
     return known.result

@@ -13,7 +13,7 @@ from anabranch.analysis import shared_effects
 from anabranch.analysis.entry import location_of
 from anabranch.analysis.home import home_of
 from anabranch.analysis.lookup import static
-from anabranch.analysis.modules import look_around, world
+from anabranch.analysis.modules import look_around, moment
 from anabranch.analysis.protocols import special_method
 from anabranch.codegen.functions import Refusal, UserFunction, method_of
 from anabranch.codegen.inference.body import Body
@@ -29,7 +29,7 @@ _AT_ENDS = ("punctuation", "finish")  # which the analysis follows by itself
 _OF_ATTRIBUTES = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
 
 Methods = tuple[tuple[str, tuple[Type, ...]], ...]
-_known: WeakKeyDictionary[Any, dict[Methods, tuple[int, TypedClass | Refusal]]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Any, dict[Methods, tuple[tuple[int, int], TypedClass | Refusal]]] = WeakKeyDictionary()
 
 
 def type_class(factory: Callable[[], Any], methods: Mapping[str, Sequence[Type]]) -> TypedClass | Refusal:
@@ -37,8 +37,8 @@ def type_class(factory: Callable[[], Any], methods: Mapping[str, Sequence[Type]]
     look_around()
     key = tuple((name, tuple(kinds)) for name, kinds in methods.items())
     known = _known.setdefault(factory, {})
-    if key not in known or known[key][0] != world():
-        known[key] = world(), _type_class(factory, dict(key))
+    if key not in known or known[key][0] != moment():
+        known[key] = moment(), _type_class(factory, dict(key))
     return known[key][1]
 
 
