@@ -29,7 +29,18 @@ ALLOWED = {
     "codegen": ["errors", "graph", "analysis", "operators", "options", "passes"],
     "engines": ["errors", "graph", "analysis", "operators", "options", "passes", "codegen", "profile"],
 }
-SHARED_BY_ENGINES = ["base", "batching", "drawing", "interrupts", "sinks", "shared_sources", "expected_size"]
+SHARED_BY_ENGINES = [
+    "base",
+    "batching",
+    "drawing",
+    "interrupts",
+    "sinks",
+    "shared_sources",
+    "expected_size",
+    "local_part",
+    "in_process",
+    "reading",
+]
 COMPILER = ["graph", "analysis", "passes", "codegen", "compiler"]
 
 

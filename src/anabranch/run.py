@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
 from anabranch.api.app import App
@@ -11,28 +13,44 @@ from anabranch.api.where import caller
 from anabranch.codegen.forms import FORMS, Form
 from anabranch.engines import sequential
 from anabranch.engines.base import Metrics, Result
-from anabranch.errors import UsageError, shown
+from anabranch.errors import Location, UsageError, shown
 from anabranch.graph.model import Program
 
-__all__ = ["ENGINES", "FORMS", "as_program", "run"]
+__all__ = ["ENGINES", "FORMS", "as_program", "default_engine", "run"]
 
-ENGINES = ("sequential", "fused")
+ENGINES = ("sequential", "fused", "spark")
+
+
+def default_engine() -> str:
+    """The engine of whoever asks for none: Spark, or what the environment says."""
+    return os.environ.get("ANABRANCH_ENGINE") or "sequential"
 
 
 def run(
     program: Program | App[...] | Sink,
     *more: Sink,
-    engine: str = "sequential",
+    engine: str | None = None,
     form: Form = "auto",
+    channels: int | Mapping[str, int] | None = None,
+    spark: Any = None,
+    master: str | None = None,
+    spark_conf: Mapping[str, str] | None = None,
+    ui: bool = False,
     metrics: Metrics | None = None,
 ) -> Result:
     """Run a program to its end.
 
     `program` is what an `@ab.app` function returns, the app itself where all its parameters have defaults, or, for
-    short programs, one or more sinks. `engine` is "sequential", one tuple after the other in plain steps, or "fused",
-    which generates code for the program; `form` is the form of that code ("python", "native", or "auto": native where
-    it can be). An operator that fails raises an `OperatorError`; what was written or
-    collected before it is kept (`error.result`).
+    short programs, one or more sinks. `engine` is "sequential", one tuple after the other in plain steps; "fused",
+    which generates code for the program and runs it in this process; or "spark". `form` is the form of generated code
+    ("python", "native", or "auto": native where it can be and pays).
+
+    On Spark, `channels` is how many channels a parallel region has (a number, or a number by region; else as many as
+    there are cores), `spark` a session to run in, and otherwise `master` where to make one ("local[*]"), `spark_conf`
+    its settings, and `ui` whether it shows its pages.
+
+    An operator that fails raises an `OperatorError`; what was written or collected before it is kept
+    (`error.result`).
 
     >>> import anabranch as ab
     >>> from typing import NamedTuple
@@ -45,29 +63,47 @@ def run(
     2
     """
     graph = as_program(program, *more).graph
-    if engine not in ENGINES:
+    chosen = engine or default_engine()
+    where = caller().location
+    _must_be_one(chosen, "engine", ENGINES, where)
+    _must_be_one(form, "form of generated code", FORMS, where)
+    if form != "auto" and chosen == "sequential":
         raise UsageError(
-            f"there is no engine '{engine}'",
-            location=caller().location,
-            hint=f"use one of {', '.join(ENGINES)}",
-        )
-    if form not in FORMS:
-        raise UsageError(
-            f"there is no form '{form}' of generated code",
-            location=caller().location,
-            hint=f"use one of {', '.join(FORMS)}",
-        )
-    if form != "auto" and engine != "fused":
-        raise UsageError(
-            f"the engine '{engine}' generates no code, so it has no form '{form}'",
-            location=caller().location,
+            f"the engine '{chosen}' generates no code, so it has no form '{form}'",
+            location=where,
             hint='use engine="fused" (on the command line: --engine fused)',
         )
-    if engine == "fused":
-        from anabranch.engines import fused  # with the compiler and pyarrow, which the oracle does without
+    given = {"channels": channels, "spark": spark, "master": master, "spark_conf": spark_conf, "ui": ui or None}
+    unused = [name for name, value in given.items() if value is not None]
+    if unused and chosen != "spark":
+        raise UsageError(
+            f"the engine '{chosen}' has no use for {unused[0]}=",
+            location=where,
+            hint='use engine="spark" (on the command line: --engine spark)',
+        )
+    # The oracle does without the compiler, pyarrow and Spark.
+    if chosen == "sequential":
+        return sequential.run(graph, metrics)
+    if chosen == "fused":
+        from anabranch.engines import fused
 
         return fused.run(graph, metrics, form)
-    return sequential.run(graph, metrics)
+    from anabranch.compiler import compile
+    from anabranch.engines.spark import engine as spark_engine
+    from anabranch.engines.spark.session import SparkOptions
+
+    options = SparkOptions(spark, master, spark_conf or {}, ui)
+    return spark_engine.run(compile(graph, form=form), metrics, form, channels, options)
+
+
+def _must_be_one(given: str, what: str, known: tuple[str, ...], where: Location | None) -> None:
+    if given not in known:
+        kind, _, rest = what.partition(" ")
+        raise UsageError(
+            f"there is no {kind} '{given}'{' ' + rest if rest else ''}",
+            location=where,
+            hint=f"use one of {', '.join(known)}",
+        )
 
 
 def as_program(program: Any, *more: Any) -> Program:

@@ -10,7 +10,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.api.app import App
-from anabranch.engines import fused
+from anabranch.engines import expected_size
 
 EXAMPLES = sorted(path.stem for path in (Path(__file__).parents[2] / "examples").glob("*.py") if path.stem[0] != "_")
 COUNT = 1_500
@@ -28,7 +28,7 @@ def test_an_example_writes_the_same_in_every_form(name: str, tmp_path: Path, mon
     collected = {"sequential": ab.run(app(**options)).collected}
     written = {"sequential": contents(tmp_path)}
     # Native wherever it can be, however few the tuples are.
-    monkeypatch.setattr(fused, "_PAYS_FROM", 0)
+    monkeypatch.setattr(expected_size, "_PAYS_FROM", 0)
     for form in ("python", "auto"):
         collected[form] = ab.run(app(**options), engine="fused", form=form).collected
         written[form] = contents(tmp_path)

@@ -16,7 +16,7 @@ from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.engines.base import Metrics
 from anabranch.graph.model import Graph
 from anabranch.progress import figures, print_collected, print_files, shown, written
-from anabranch.run import ENGINES, FORMS, run
+from anabranch.run import ENGINES, FORMS, default_engine, run
 
 PURPOSE = "Run an app: a function with @ab.app in a Python file."
 EXAMPLE = """\
@@ -26,18 +26,21 @@ example:
   anabranch run examples/mobility_fraud.py --generate 100000      makes data and runs on them
 """
 
+_OF_A_RUN = ("engine", "form", "channels", "master", "spark_conf", "ui")
+
 
 def run_command(given: list[str], errors: Console) -> int:
     if not given or given[0] in ("-h", "--help"):
         print_command_help("run", PURPOSE, EXAMPLE, _add_options)
         return 0 if given else 2
     program, options = parse_app("run", given, _add_options, partial(_generated, errors))
+    options["spark_conf"] = dict(options["spark_conf"]) if options["spark_conf"] else None
     metrics = Metrics()
     is_shown = errors.is_terminal and not options["quiet"]
     display: AbstractContextManager[None] = shown(errors, program.name, metrics) if is_shown else nullcontext()
     try:
         with display:
-            result = run(program, engine=options["engine"], form=options["form"], metrics=metrics)
+            result = run(program, metrics=metrics, **{name: options[name] for name in _OF_A_RUN})
     except KeyboardInterrupt:
         errors.print(f"stopped after {figures(metrics)}; what was written so far is kept")
         _print_written(program.graph, metrics, errors)
@@ -69,10 +72,37 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how to run it")
     group.add_argument("--generate", metavar="N", type=_size, help="make data of this size in build/, run the app on "
                        "them, and show what it writes (for files with a function 'generate')")  # fmt: skip
-    group.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help=f"default: {ENGINES[0]}")
+    group.add_argument("--engine", choices=ENGINES, default=default_engine(), help=f"default: {default_engine()}")
     group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
+    spark = parser.add_argument_group("on Spark")
+    spark.add_argument("--channels", metavar="N", type=_channels, help="of every parallel region, or by region: "
+                       "R1=2,R2=4; or auto: as many as Spark has cores (default)")  # fmt: skip
+    spark.add_argument(
+        "--master", metavar="URL", help="local[*] (default), local[N], spark://host:port, sc://host:port"
+    )
+    spark.add_argument("--spark-conf", metavar="KEY=VALUE", type=_setting, action="append", help="a setting of Spark")
+    spark.add_argument("--ui", action="store_true", help="Spark's own pages about its jobs, on this machine")
     group.add_argument("--quiet", action="store_true", help="show no progress")
     group.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+
+
+def _channels(text: str) -> int | dict[str, int] | None:
+    """A number, or numbers by region; none for auto."""
+    if text == "auto":
+        return None
+    try:
+        if "=" not in text:
+            return int(text)
+        return {name.strip(): int(number) for name, _, number in (each.partition("=") for each in text.split(","))}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number, not R1=2,R2=4, and not auto") from None
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form key=value")
+    return name, value
 
 
 def _size(text: str) -> int:

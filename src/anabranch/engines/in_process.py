@@ -1,0 +1,120 @@
+"""A whole program in this process: its sources drawn in order, gathered into batches, and processed as one part."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+from anabranch.codegen.forms import Form
+from anabranch.codegen.part import Stream
+from anabranch.engines.base import Metrics, Result, carrying_result, collected
+from anabranch.engines.batching import Gathered, draw_soon
+from anabranch.engines.drawing import Drawn, Failed, check_sources, draw
+from anabranch.engines.expected_size import form_for
+from anabranch.engines.interrupts import Shield, shielded
+from anabranch.engines.local_part import LocalPart
+from anabranch.engines.shared_sources import may_share
+from anabranch.engines.sinks import opened
+from anabranch.errors import RunError
+from anabranch.graph.model import Graph, Operator
+from anabranch.operators.base import FINAL, Unreadable
+from anabranch.operators.failures import after_failure, operator_error, unreadable_error
+
+CHUNK_SIZE = 16_384  # tuples
+_FIRST_SIZE = 64
+_SHORT, _LONG = 0.01, 0.05  # seconds: how long a batch should take, so that what was read is soon to be seen
+
+
+def run(graph: Graph, metrics: Metrics | None = None, form: Form = "auto", chunk_size: int = CHUNK_SIZE) -> Result:
+    """Run a program in this process; an error or interrupt that stops it carries the result so far."""
+    execution = _Execution(graph, metrics or Metrics(), form, chunk_size)
+    with carrying_result(execution.result):
+        execution.run()
+    return execution.result()
+
+
+class _Execution:
+    def __init__(self, graph: Graph, metrics: Metrics, form: Form, chunk_size: int) -> None:
+        self.graph = graph
+        self.metrics = metrics
+        metrics.start(graph)
+        inside = [each.id for each in graph.operators if not each.is_source and not each.is_sink]
+        inputs = [Stream(source.id, port) for source in graph.sources for port in range(len(source.outputs))]
+        self.local = LocalPart(graph, inside, inputs, metrics, form_for(graph, form))
+        self.inputs = {stream: number for number, stream in enumerate(inputs)}
+        self.is_stepwise = any(map(may_share, graph.sources))
+        self.chunk_size = 1 if self.is_stepwise else chunk_size
+        self.size = min(self.chunk_size, _FIRST_SIZE)
+        self.gathered = self._nothing()
+
+    def _nothing(self) -> Gathered:
+        return Gathered([[] for _ in self.inputs])
+
+    # A run ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        check_sources(self.graph)
+        with shielded() as shield, opened(self.local.sinks(), shield):
+            try:
+                self._draw_all(shield)
+            finally:
+                self.metrics.stop()
+                self.metrics.notes += self.local.element.notes
+
+    def _draw_all(self, shield: Shield) -> None:
+        try:
+            for drawn in draw(self.graph.sources) if self.is_stepwise else draw_soon(self.graph.sources):
+                if drawn is not None and isinstance(drawn[1], Unreadable | Failed):
+                    self._process(shield)
+                    self._problem(drawn)
+                elif drawn is not None:
+                    self._gather(*drawn)
+                if drawn is None or len(self.gathered) >= self.size:
+                    self._process(shield)
+        except RunError:
+            self._process(shield)  # what was drawn before it
+            raise
+        self._process(shield)
+
+    def _gather(self, source: Operator, item: Any, port: int = 0) -> None:
+        ports = range(len(source.outputs)) if item is FINAL else (port,)
+        for each in ports:
+            self.gathered.add(self.inputs[Stream(source.id, each)], item)
+
+    def _problem(self, drawn: Drawn) -> None:
+        """A row that cannot be read, or a source that failed, at its place in the order."""
+        source, item = drawn
+        if isinstance(item, Failed):
+            raise operator_error(source, item.cause, None, "reading")
+        self.metrics.tuples_in += 1
+        letter = after_failure(source, self.metrics[source.id], unreadable_error(source, item), item, "process")
+        if letter is not None:
+            self.metrics.tuples_in -= 1  # it is counted when it is processed
+            self._gather(source, letter[1], letter[0])
+
+    def _process(self, shield: Shield) -> None:
+        gathered, self.gathered = self.gathered, self._nothing()
+        if not gathered:
+            return
+        began = time.perf_counter()
+        with shield:
+            self.local.process(gathered.as_batch(self.local.part), len(gathered), partial(self._count, gathered))
+        self._adapt(time.perf_counter() - began)
+
+    def _count(self, gathered: Gathered, begun: int) -> None:
+        """What the sources gave: the items that were begun."""
+        turns = gathered.turns[:begun]
+        for stream, number in self.inputs.items():
+            count = min(turns.count(number), len(gathered.rows[number]))  # the end is an item, but not a tuple
+            self.metrics[stream.operator].emitted += count
+            self.metrics.tuples_in += count
+
+    def _adapt(self, seconds: float) -> None:
+        if seconds < _SHORT:
+            self.size = min(2 * self.size, self.chunk_size)
+        elif seconds > _LONG:
+            self.size = max(self.size // 2, 1)
+
+    def result(self) -> Result:
+        return Result(self.graph, self.metrics, collected(self.local.sinks()))

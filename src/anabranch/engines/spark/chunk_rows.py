@@ -1,0 +1,130 @@
+"""What travels through Spark: a row for each chunk, its payload in Arrow's stream format (design, section 5.1)."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.columns import NoColumns
+from anabranch.engines.spark.order import Columns
+from anabranch.graph.schema import Schema
+
+ROW = "channel int, place int, epoch long, arrival int, kind int, payload binary"
+_ARROW = pa.schema(
+    [
+        ("channel", pa.int32()),
+        ("place", pa.int32()),
+        ("epoch", pa.int64()),
+        ("arrival", pa.int32()),
+        ("kind", pa.int32()),
+        ("payload", pa.binary()),
+    ]
+)
+_META = b"anabranch"
+
+
+class Kind(IntEnum):
+    """What a row carries."""
+
+    CHUNK = 0
+    ERROR = 1
+    FIGURES = 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row for a channel of a place, numbered among all of its level. `arrival` is its stream there."""
+
+    channel: int
+    place: int
+    epoch: int
+    arrival: int
+    kind: int
+    payload: bytes | memoryview
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        return self.channel, self.place, self.epoch, self.arrival, self.kind, self.payload
+
+
+def as_batch(rows: Iterable[Row]) -> pa.RecordBatch:
+    columns = zip(*(row.values for row in rows), strict=True)
+    return pa.record_batch(
+        [pa.array(column, field.type) for column, field in zip(columns, _ARROW, strict=True)], _ARROW
+    )
+
+
+def rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        channels, places, epochs, arrivals, kinds = (batch.column(at).to_pylist() for at in range(5))
+        for at, (channel, place, epoch, arrival, kind) in enumerate(
+            zip(channels, places, epochs, arrivals, kinds, strict=True)
+        ):
+            yield Row(channel, place, epoch, arrival, kind, memoryview(batch.column(5)[at].as_buffer()))
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Tuples of a stream on their way into a channel, within one epoch, with the columns of their order.
+
+    `end`, on the last piece of a stream, is where it ends in that order. Columns are left out where they would only
+    count the tuples of a whole epoch.
+    """
+
+    chunk: Chunk
+    order: Columns | None
+    end: tuple[int, ...] | None = None
+
+
+def pack(piece: Piece) -> bytes:
+    meta: dict[str, Any] = {"end": piece.end, "order": -1 if piece.order is None else len(piece.order)}
+    try:
+        columns = piece.chunk.batch
+    except NoColumns:
+        # Such rows have no columns; they are ours to read, as the run itself wrote them.
+        meta["rows"] = True
+        pickled = pickle.dumps(piece.chunk.rows, pickle.HIGHEST_PROTOCOL)
+        arrays, names = [pa.array([pickled], pa.binary())], ["rows"]
+        if piece.order:
+            arrays += [pa.array([column.tobytes()], pa.binary()) for column in piece.order]
+            names += [f"#{at}" for at in range(len(piece.order))]
+    else:
+        arrays, names = list(columns.columns), list(columns.schema.names)
+        if piece.order:
+            arrays += [pa.array(column) for column in piece.order]
+            names += [f"#{at}" for at in range(len(piece.order))]
+    schema = pa.schema(
+        [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)],
+        metadata={_META: json.dumps(meta).encode()},
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        writer.write_batch(pa.record_batch(arrays, schema))
+    return bytes(sink.getvalue())
+
+
+def unpack(schema: Schema, payload: bytes | memoryview) -> Piece:
+    with pa.ipc.open_stream(pa.py_buffer(payload)) as reader:
+        batch = reader.read_next_batch()
+    meta = json.loads(batch.schema.metadata[_META])
+    own = batch.num_columns - max(meta["order"], 0)
+    order: Columns | None = None
+    if meta.get("rows"):
+        chunk = Chunk.of_rows(schema, pickle.loads(batch.column(0)[0].as_buffer()))
+        if meta["order"] >= 0:
+            order = tuple(np.frombuffer(column[0].as_buffer(), np.int64) for column in batch.columns[own:])
+    else:
+        columns = batch.columns[:own]
+        chunk = Chunk.of_batch(schema, pa.record_batch(columns, pa.schema(list(batch.schema)[:own])))
+        if meta["order"] >= 0:
+            order = tuple(column.to_numpy() for column in batch.columns[own:])
+    end = meta["end"]
+    return Piece(chunk, order, None if end is None else tuple(end))

@@ -1,0 +1,377 @@
+"""From a plan to its layout on Spark: places, in levels one after the other, and the streams between them.
+
+A *place* is a part of the program that runs as one processing element in each of its channels. Places of one level run
+in the same Spark stage; between two levels tuples are exchanged. What has no parallel region behind it runs in the
+driver, with the sinks: the *tail*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from anabranch.analysis.modules import held_world
+from anabranch.codegen.effects import has_effects
+from anabranch.codegen.part import Stream
+from anabranch.engines.spark.order import Branch, Lineage, Number, can_meet
+from anabranch.graph.index import GraphIndex
+from anabranch.graph.model import Edge, Graph, Operator
+from anabranch.graph.plan import Plan, Region
+from anabranch.graph.properties import Selectivity, State
+from anabranch.operators.join import Join
+
+SOURCES, TAIL = "sources", "tail"
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order."""
+
+    stream: Stream
+    place: str
+    key: tuple[str, ...] = ()
+    lineage: Lineage = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Operators that run together. `operators` are in the order of the program; those of the tail are without sinks.
+
+    Numbers of outputs get a column more where one item may become several; `is_renumbered` says that the numbers of a
+    whole epoch are given afresh behind it.
+    """
+
+    id: str
+    operators: tuple[str, ...]
+    level: int
+    channels: int
+    inputs: tuple[Stream, ...] = ()
+    outputs: tuple[Stream, ...] = ()
+    is_prolific: bool = False
+    region: str | None = None
+
+    @property
+    def is_tail(self) -> bool:
+        return self.id == TAIL
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All places, the tail last, and for each stream that leaves one where it arrives."""
+
+    graph: Graph
+    places: tuple[Place, ...]
+    arrivals: tuple[Arrival, ...]
+    notes: tuple[str, ...] = ()
+    _by_id: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_id", {place.id: place for place in self.places})
+
+    def place(self, place_id: str) -> Place:
+        return self._by_id[place_id]
+
+    @property
+    def levels(self) -> tuple[tuple[Place, ...], ...]:
+        """The places between the sources and the tail, by level."""
+        last = max((place.level for place in self.places if not place.is_tail), default=0)
+        between = [place for place in self.places if not place.is_tail]
+        return tuple(tuple(place for place in between if place.level == level) for level in range(1, last + 1))
+
+    def arriving(self, place_id: str) -> list[Arrival]:
+        return [arrival for arrival in self.arrivals if arrival.place == place_id]
+
+    def leaving(self, stream: Stream) -> list[Arrival]:
+        return [arrival for arrival in self.arrivals if arrival.stream == stream]
+
+    def first_channel(self, place: Place) -> int:
+        """Where its channels begin among those of its level."""
+        before = [other for other in self.places if other.level == place.level and not other.is_tail]
+        return sum(other.channels for other in before[: before.index(place)])
+
+    def lineage_of_items(self, place: Place) -> Lineage:
+        """What the items of a place are ordered by, once its streams have met."""
+        arriving = self.arriving(place.id)
+        if len(arriving) == 1:
+            return arriving[0].lineage
+        depth = max((len(arrival.lineage) for arrival in arriving), default=0)
+        return tuple(Number(f"{place.id}.{at}") for at in range(depth))
+
+
+def lower(plan: Plan, channels: Mapping[str, int], *, slices_sources: bool) -> Layout:
+    """Lay a plan out. `channels` is by region; `slices_sources` says that tasks read the only source in parallel.
+
+    A region whose streams meet others in a way that cannot be put in order is not parallel here: it joins what runs in
+    one place, until all meetings can be put in order.
+    """
+    refused: dict[str, str] = {region.id: why for region in plan.regions if (why := _why_not(plan, region))}
+    while True:
+        layout = _Builder(plan, channels, refused, slices_sources).layout()
+        problem = _problem(plan, layout)
+        if problem is None:
+            return replace(layout, notes=tuple(f"{region}: {why}" for region, why in refused.items()))
+        refused |= problem
+
+
+def _why_not(plan: Plan, region: Region) -> str | None:
+    """Why a region runs in one place."""
+    operators = [plan.graph.operator(operator_id) for operator_id in region.operators]
+    if region.clocks:
+        return f"the time of '{region.clocks[0]}' is that of the whole stream"
+    for operator in operators:
+        properties = plan.properties[operator.id]
+        if properties.emits_at_end or properties.emits_at_punctuation:
+            return f"'{operator.id}' emits when the stream ends or is punctuated"
+        if any(port.is_punctuated for port in (*operator.inputs, *operator.outputs)):
+            return f"punctuations pass '{operator.id}'"
+        if isinstance(operator.definition, Join):
+            return f"'{operator.id}' joins streams"
+    return None
+
+
+def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
+    """The regions that must not be parallel because of a meeting that cannot be put in order, or of what is shared."""
+    for place in layout.places:
+        arriving = layout.arriving(place.id)
+        for at, one in enumerate(arriving):
+            for other in arriving[at + 1 :]:
+                if not can_meet(one.lineage, other.lineage):
+                    why = f"its tuples meet others at '{layout.place(place.id).id}' in an order that is not known"
+                    return _regions_before(plan, layout, place, why)
+        if place.level > 0 and not place.is_tail and place.region is None:
+            with held_world(thoroughly=False):
+                sharing = [each for each in place.operators if has_effects(plan.graph.operator(each))]
+            if sharing:
+                why = f"'{sharing[0]}' before it shares something, so it runs in the driver"
+                return _regions_behind(plan, layout, place, why)
+    return None
+
+
+def _regions_before(plan: Plan, layout: Layout, place: Place, why: str) -> dict[str, str]:
+    """The nearest regions on the ways into a place."""
+    found: dict[str, str] = {}
+    pending = [place]
+    while pending:
+        for arrival in layout.arriving(pending.pop().id):
+            source = _place_of(layout, arrival.stream.operator)
+            inside = [region.id for region in plan.regions if set(region.operators) & set(source.operators)]
+            if inside:
+                found |= dict.fromkeys(inside, why)
+            else:
+                pending.append(source)
+    assert found, "streams from one place can always be put in order there"
+    return found
+
+
+def _regions_behind(plan: Plan, layout: Layout, place: Place, why: str) -> dict[str, str]:
+    index = GraphIndex(plan.graph)
+    behind = _reachable(index, place.operators)
+    parallel = [operator_id for other in layout.places if other.region for operator_id in other.operators]
+    return {
+        region.id: why
+        for region in plan.regions
+        if any(operator_id in behind and operator_id in parallel for operator_id in region.operators)
+    }
+
+
+def _place_of(layout: Layout, operator_id: str) -> Place:
+    return next((place for place in layout.places if operator_id in place.operators), layout.places[0])
+
+
+def _reachable(index: GraphIndex, operators: Sequence[str]) -> set[str]:
+    found = set(operators)
+    pending = list(operators)
+    while pending:
+        for edge in index.leaving(pending.pop()):
+            if edge.target not in found:
+                found.add(edge.target)
+                pending.append(edge.target)
+    return found
+
+
+class _Builder:
+    def __init__(
+        self, plan: Plan, channels: Mapping[str, int], refused: Mapping[str, str], slices_sources: bool
+    ) -> None:
+        self.plan = plan
+        self.graph = plan.graph
+        self.index = GraphIndex(plan.graph)
+        self.channels = channels
+        self.slices_sources = slices_sources
+        self.regions = [region for region in plan.regions if region.id not in refused]
+        self.home: dict[str, str] = {}  # operator -> place
+        self.members: dict[str, list[str]] = {SOURCES: [], TAIL: []}
+        self.level: dict[str, int] = {SOURCES: 0}
+        self.region: dict[str, str] = {}  # place -> the region it belongs to
+        self.keys: dict[str, tuple[str, ...]] = {}  # place -> the attributes its tuples are routed by
+
+    def layout(self) -> Layout:
+        self._assign()
+        places = self._places()
+        return _with_lineages(Layout(self.graph, places, self._arrivals(places)))
+
+    # Which operator is where --------------------------------------------------------------------------------------
+
+    def _assign(self) -> None:
+        region_of = {operator_id: region for region in self.regions for operator_id in region.operators}
+        feeds_a_region = self._before_regions(region_of)
+        for operator_id in self.index.topological:
+            operator = self.graph.operator(operator_id)
+            if operator.is_source:
+                self._put(operator_id, SOURCES)
+            elif operator.is_sink:
+                continue
+            elif operator_id in region_of:
+                self._put_in_region(operator, region_of[operator_id])
+            elif operator_id in feeds_a_region:
+                self._put_in_one_place(operator)
+            else:
+                self._put(operator_id, TAIL)
+
+    def _put(self, operator_id: str, place: str) -> None:
+        self.home[operator_id] = place
+        self.members.setdefault(place, []).append(operator_id)
+
+    def _before_regions(self, region_of: Mapping[str, Region]) -> set[str]:
+        """Operators in no region from which a region can be reached, perhaps around a loop."""
+        found: set[str] = set()
+        pending = list(region_of)
+        while pending:
+            for edge in self.index.entering(pending.pop()):
+                if edge.source not in found and edge.source not in region_of:
+                    found.add(edge.source)
+                    pending.append(edge.source)
+        return found
+
+    def _before(self, operator: Operator) -> list[Edge]:
+        return [edge for edge in self.index.entering(operator.id) if not edge.is_feedback]
+
+    def _put_in_region(self, operator: Operator, region: Region) -> None:
+        [edge] = self._before(operator)
+        before = self.home[edge.source]
+        is_only = len(self.index.leaving(edge.source)) == 1 and len(self.graph.operator(edge.source).outputs) == 1
+        needs_key = self.plan.properties[operator.id].state is State.PARTITIONED
+        if self.region.get(before) == region.id and not (needs_key and not self._has_key(before)):
+            self._put(operator.id, before)
+            return
+        # Stateless operators stay in the channels that their tuples are in already.
+        is_parallel_before = before in self.region or (before == SOURCES and self.slices_sources)
+        if not needs_key and is_only and is_parallel_before:
+            self._put(operator.id, before)
+            return
+        self.level[region.id] = self.level[before] + 1
+        self.region[region.id] = region.id
+        self.keys[region.id] = self._key_at(operator, region)
+        assert self.keys[region.id] or not needs_key, f"the key of {region.id} reaches the operators that need it"
+        self._put(operator.id, region.id)
+
+    def _has_key(self, place: str) -> bool:
+        return bool(self.keys.get(place))
+
+    def _key_at(self, operator: Operator, region: Region) -> tuple[str, ...]:
+        """The region's key in the attributes of what this operator takes."""
+        names = {name: name for name in region.key}  # at the entry -> here
+        for operator_id in region.operators:
+            if operator_id == operator.id:
+                break
+            if self.graph.operator(operator_id).is_source:
+                continue  # a region that begins with a source has its key in what the source gives
+            out_of = {into: out for out, into in self.plan.properties[operator_id].forwards}
+            names = {entry: out_of[now] for entry, now in names.items() if now in out_of}
+        return tuple(names[name] for name in region.key if name in names)
+
+    def _put_in_one_place(self, operator: Operator) -> None:
+        """Operators of one level that are not parallel share a place."""
+        level = 1
+        for edge in self._before(operator):
+            before = self.home[edge.source]
+            is_one_place = before != SOURCES and before not in self.region
+            level = max(level, self.level[before] + (0 if is_one_place else 1))
+        place = f"S{level}"
+        self.level[place] = level
+        self._put(operator.id, place)
+
+    # Places and streams -----------------------------------------------------------------------------------------
+
+    def _places(self) -> tuple[Place, ...]:
+        last = max(self.level.values())
+        self.level[TAIL] = last + 1
+        order = sorted(self.members, key=lambda place: (self.level[place], place))
+        return tuple(self._place(place) for place in order)
+
+    def _place(self, place: str) -> Place:
+        operators = self.members[place]
+        inside = dict.fromkeys(operators)
+        if place == TAIL:
+            inside |= dict.fromkeys(sink.id for sink in self.graph.sinks)
+        inputs: dict[Stream, None] = {}
+        outputs: dict[Stream, None] = {}
+        for edge in self.graph.edges:
+            if edge.target in inside and edge.source not in inside:
+                inputs[Stream(edge.source, edge.source_port)] = None
+            elif edge.source in inside and edge.target not in inside:
+                outputs[Stream(edge.source, edge.source_port)] = None
+        region = self.region.get(place)
+        selectivity = Selectivity.EXACTLY_ONE
+        for operator_id in operators:
+            selectivity = selectivity.then(self.plan.properties[operator_id].selectivity)
+        return Place(
+            place,
+            tuple(operators),
+            self.level[place],
+            self.channels[region] if region else 1,
+            tuple(inputs),
+            tuple(outputs),
+            selectivity is Selectivity.UNBOUNDED or (region is None and place != SOURCES),
+            region,
+        )
+
+    def _arrivals(self, places: tuple[Place, ...]) -> tuple[Arrival, ...]:
+        return tuple(
+            Arrival(stream, place.id, self.keys.get(place.id, ())) for place in places for stream in place.inputs
+        )
+
+
+def _with_lineages(layout: Layout) -> Layout:
+    """What every stream carries; an arrival that cannot be told is one that meets no other."""
+    behind: dict[Stream, Lineage] = {}
+    placed: list[Arrival] = []
+    for place in layout.places:  # by level: what comes in is known
+        arriving = [
+            replace(arrival, lineage=_on_arrival(layout, arrival, behind)) for arrival in layout.arriving(place.id)
+        ]
+        placed += arriving
+        known = replace(layout, arrivals=tuple(placed))
+        for number, stream in enumerate(place.outputs):
+            behind[stream] = _behind(known, place, number)
+    return replace(layout, arrivals=tuple(placed))
+
+
+def _behind(layout: Layout, place: Place, number: int) -> Lineage:
+    if place.id == SOURCES:
+        drawn: Lineage = (Number("draw"),)
+        return drawn if len(place.outputs) == 1 else (*drawn, Branch("draw", number))
+    lineage = layout.lineage_of_items(place)
+    if len(place.outputs) > 1:
+        lineage = (*lineage, Branch(place.id, number, is_ordered=False))
+    return (*lineage, Number(place.id)) if place.is_prolific else lineage
+
+
+def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, Lineage]) -> Lineage:
+    """Where a stream goes to several places, the ways are taken in the order of its consumers."""
+    lineage = behind[arrival.stream]
+    tail_sinks = {sink.id for sink in layout.graph.sinks}
+    ways: list[str] = []
+    for edge in layout.graph.edges:
+        if (edge.source, edge.source_port) == (arrival.stream.operator, arrival.stream.port) and not edge.is_feedback:
+            target = TAIL if edge.target in tail_sinks else _place_of(layout, edge.target).id
+            if not ways or ways[-1] != target:
+                ways.append(target)
+    source = _place_of(layout, arrival.stream.operator).id
+    ways = [way for way in ways if way != source]
+    if len(ways) == 1:
+        return lineage
+    # A place that is come back to would take its turns before and after another's.
+    is_ordered = len(dict.fromkeys(ways)) == len(ways)
+    at = f"{arrival.stream.operator}.{arrival.stream.port}"
+    return (*lineage, Branch(at, ways.index(arrival.place), is_ordered))

@@ -1,0 +1,146 @@
+"""How a program comes to Spark's workers: as one pickle that the run itself wrote, with the user's code in it.
+
+The user's own modules are sent by value: a worker has just the code and the globals that this process has, whether or
+not it could import them, and whatever another run left in it.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import pickle
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import cloudpickle as pickler
+
+from anabranch.analysis.modules import is_library_class, user_modules
+from anabranch.engines.spark.lower import Layout
+from anabranch.engines.spark.order import Moment
+from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
+from anabranch.graph.model import Graph
+from anabranch.operators.metrics import OperatorMetrics
+
+_pickler: Any = pickler  # it has no types
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that tasks need to know of a run."""
+
+    layout: Layout
+    form: str
+    slices: tuple[Any, ...] | None  # of the only source; None where one task draws from all sources
+    epoch: int  # tuples that are drawn for one epoch
+
+
+class CannotBeSent(Exception):
+    """A program holds something that exists only in this process."""
+
+
+def shipped(job: Job) -> bytes:
+    with _user_modules_by_value():
+        try:
+            return bytes(_pickler.dumps(job))
+        except Exception as problem:  # pickling runs code of the user's objects
+            raise CannotBeSent(in_words(problem)) from problem
+
+
+@contextmanager
+def _user_modules_by_value() -> Iterator[None]:
+    registered = []
+    for module in user_modules():
+        if module.__name__ != "__main__" and module.__name__ in sys.modules:
+            _pickler.register_pickle_by_value(module)
+            registered.append(module)
+    try:
+        yield
+    finally:
+        for module in registered:
+            _pickler.unregister_pickle_by_value(module)
+
+
+@functools.lru_cache(maxsize=4)
+def unshipped(shipment: bytes) -> Job:
+    """The job; tasks of one run in one worker share it."""
+    job = _pickler.loads(shipment)
+    assert isinstance(job, Job)
+    return job
+
+
+# Errors on their way back --------------------------------------------------------------------------------------------
+
+
+class _Elsewhere(PlainProblem):
+    """An exception that could not leave the worker it was raised in, in its words."""
+
+
+class _ByName(pickle.Pickler):
+    """Classes of the user's by their names: sent by value, they would replace what the driver has."""
+
+    def persistent_id(self, thing: Any) -> tuple[str, str] | None:
+        is_users = isinstance(thing, type) and not is_library_class(thing)
+        return (thing.__module__, thing.__qualname__) if is_users else None
+
+
+class _WithNames(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, classes: Mapping[tuple[str, str], type]) -> None:
+        super().__init__(file)
+        self._classes = classes
+
+    def persistent_load(self, name: tuple[str, str]) -> type:
+        if name in self._classes:
+            return self._classes[name]
+        found: Any = sys.modules[name[0]]
+        for part in name[1].split("."):
+            found = getattr(found, part)
+        if not isinstance(found, type):
+            raise pickle.UnpicklingError(f"{name} is no class")
+        return found
+
+
+def ship_error(moment: Moment, error: RunError) -> bytes:
+    """An error and when it happened, as it is and in words alone: who gets it may not know the user's classes."""
+    exactly = io.BytesIO()
+    try:
+        _ByName(exactly).dump(error)
+    except Exception:
+        exactly = io.BytesIO()
+    return pickle.dumps((moment, _in_words(error), exactly.getvalue()))
+
+
+def _in_words(error: RunError) -> RunError:
+    if not isinstance(error, OperatorError):
+        return RunError(str(error))
+    return OperatorError(
+        error.operator,
+        location=error.location,
+        cause=_Elsewhere(in_words(error.cause)),
+        during=error.during,
+        raised_at=error.raised_at,
+    )
+
+
+def unship_error(payload: bytes, graph: Graph) -> tuple[Moment, RunError]:
+    moment, error, exactly = pickle.loads(payload)
+    types = [port.schema.type for operator in graph.operators for port in (*operator.inputs, *operator.outputs)]
+    with suppress(Exception):  # then it is said in words
+        found = _WithNames(io.BytesIO(exactly), {(each.__module__, each.__qualname__): each for each in types}).load()
+        if isinstance(found, RunError):
+            error = found
+    if isinstance(error, OperatorError):
+        error.__cause__ = error.cause
+    return moment, error
+
+
+def ship_figures(operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> bytes:
+    """What a task has counted."""
+    return bytes(_pickler.dumps((operators, tuples_in, notes)))
+
+
+def unship_figures(payload: bytes) -> tuple[dict[str, OperatorMetrics], int, list[str]]:
+    operators, tuples_in, notes = _pickler.loads(payload)
+    return operators, tuples_in, notes

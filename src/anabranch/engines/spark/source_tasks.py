@@ -1,0 +1,187 @@
+"""The tasks that read sources: each some epochs of the only source, or one task that draws from all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anabranch.codegen.build import build_pe
+from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.part import Part, Stream
+from anabranch.codegen.pe import ProcessingElement, Stopped
+from anabranch.engines.batching import Gathered
+from anabranch.engines.drawing import Failed, draw
+from anabranch.engines.spark.chunk_rows import Piece, Row
+from anabranch.engines.spark.lower import SOURCES
+from anabranch.engines.spark.meeting import as_columns, joined
+from anabranch.engines.spark.order import Moment, Number
+from anabranch.engines.spark.shipping import Job
+from anabranch.engines.spark.sources import read
+from anabranch.engines.spark.tasks import Sender, in_batches
+from anabranch.errors import RunError
+from anabranch.graph.model import Operator
+from anabranch.operators.base import FINAL, Unreadable
+from anabranch.operators.failures import after_failure, operator_error, unreadable_error
+from anabranch.operators.metrics import OperatorMetrics
+
+_DRAW = (Number("draw"),)
+
+
+def read_slices(load: Callable[[], Job]) -> Any:
+    """The function for Spark: numbers of epochs in, rows out."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        task = _SliceTask(load())
+        epochs = (epoch for batch in batches for epoch in batch.column(0).to_pylist())
+        return in_batches(task.rows(epochs))
+
+    return run
+
+
+def draw_all(load: Callable[[], Job]) -> Any:
+    """The function for Spark where one task reads everything."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            yield from in_batches(_DrawTask(load()).rows())
+
+    return run
+
+
+class _SliceTask:
+    """Reads slices, and runs the stateless operators that follow the source at once."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.place = job.layout.place(SOURCES)
+        self.sender = Sender(job.layout)
+        [self.source] = job.layout.graph.sources
+        self.counted = OperatorMetrics()
+        self.tuples_in = 0
+        self.element = self._element()
+
+    def _element(self) -> ProcessingElement | None:
+        operators = tuple(each for each in self.place.operators if each != self.source.id)
+        if not operators:
+            return None
+        part = Part(self.job.layout.graph, operators, (Stream(self.source.id),), self.place.outputs)
+        return build_pe(part, self.job.form)  # type: ignore[arg-type]  # one of the forms
+
+    def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
+        for epoch in epochs:
+            yield from self._epoch(epoch)
+        operators = {self.source.id: self.counted}
+        notes: list[str] = []
+        if self.element is not None:
+            operators |= self.element.metrics
+            notes = self.element.notes
+        yield self.sender.figures(operators, self.tuples_in, notes)
+
+    def _epoch(self, epoch: int) -> Iterator[Row]:
+        assert self.job.slices is not None
+        is_last = epoch == len(self.job.slices) - 1
+        outputs: list[list[Chunk]] = [[] for _ in self.place.outputs]
+        error: RunError | None = None
+        try:
+            for found in read(self.source, self.job.slices[epoch]):
+                for number, chunk in self._processed(found):
+                    outputs[number].append(chunk)
+        except Stopped as stopped:
+            for number, chunk in enumerate(stopped.outputs):
+                outputs[number].append(chunk)
+            error = stopped.error
+        except RunError as problem:
+            error = problem
+        count = 0
+        for stream, chunks in zip(self.place.outputs, outputs, strict=True):
+            schema = self.job.layout.graph.operator(stream.operator).outputs[stream.port].schema
+            chunk = as_columns(joined(schema, chunks)) if chunks else Chunk.of_rows(schema, [])
+            count = len(chunk)
+            piece = Piece(chunk, None, (count,) if is_last and error is None else None)
+            for arrival in self.job.layout.leaving(stream):
+                yield from self.sender.rows(arrival, epoch, piece)
+        if error is not None:
+            yield self.sender.error(epoch, Moment(_DRAW, (count,)), error)
+
+    def _processed(self, found: Chunk | Unreadable | Failed) -> Iterator[tuple[int, Chunk]]:
+        if isinstance(found, Failed):
+            raise operator_error(self.source, found.cause, None, "reading")
+        if isinstance(found, Unreadable):
+            self.tuples_in += 1
+            after_failure(self.source, self.counted, unreadable_error(self.source, found), found, "process")
+            return
+        self.tuples_in += len(found)
+        self.counted.emitted += len(found)
+        if self.element is None:
+            yield 0, found
+        elif len(found):
+            yield from enumerate(self.element.process(Batch((found,))))
+
+
+class _DrawTask:
+    """Draws from all sources, in the order of the program, an epoch at a time."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.graph = job.layout.graph
+        self.place = job.layout.place(SOURCES)
+        self.sender = Sender(job.layout)
+        self.numbers = {stream: number for number, stream in enumerate(self.place.outputs)}
+        self.counted = {source.id: OperatorMetrics() for source in self.graph.sources}
+        self.tuples_in = 0
+        self.gathered = self._nothing()
+        self.epoch = 0
+
+    def _nothing(self) -> Gathered:
+        return Gathered([[] for _ in self.place.outputs])
+
+    def rows(self) -> Iterator[Row]:
+        error: RunError | None = None
+        try:
+            for source, item in draw(self.graph.sources):
+                self._gather(source, item)
+                if len(self.gathered) >= self.job.epoch:
+                    yield from self._sent()
+                    self.epoch += 1
+                    self.gathered = self._nothing()
+        except RunError as problem:
+            error = problem
+        yield from self._sent()
+        if error is not None:
+            yield self.sender.error(self.epoch, Moment(_DRAW, (len(self.gathered),)), error)
+        yield self.sender.figures(self.counted, self.tuples_in, [])
+
+    def _gather(self, source: Operator, item: Any) -> None:
+        port = 0
+        if isinstance(item, Failed):
+            raise operator_error(source, item.cause, None, "reading")
+        if isinstance(item, Unreadable):
+            self.tuples_in += 1
+            letter = after_failure(source, self.counted[source.id], unreadable_error(source, item), item, "process")
+            if letter is None:
+                return
+            self.tuples_in -= 1
+            port, item = letter
+        ports = range(len(source.outputs)) if item is FINAL else (port,)
+        for each in ports:
+            number = self.numbers.get(Stream(source.id, each))
+            if item is not FINAL:
+                self.counted[source.id].emitted += 1
+                self.tuples_in += 1
+            if number is not None:
+                self.gathered.add(number, item)
+
+    def _sent(self) -> Iterator[Row]:
+        turns = np.array(self.gathered.turns, np.int64)
+        for stream, number in self.numbers.items():
+            schema = self.graph.operator(stream.operator).outputs[stream.port].schema
+            positions = np.flatnonzero(turns == number)
+            end = None
+            if number in self.gathered.ended:
+                end, positions = (int(positions[-1]),), positions[:-1]
+            chunk = as_columns(Chunk.of_rows(schema, self.gathered.rows[number]))
+            for arrival in self.job.layout.leaving(stream):
+                yield from self.sender.rows(arrival, self.epoch, Piece(chunk, (positions,), end))

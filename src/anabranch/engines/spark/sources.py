@@ -1,0 +1,92 @@
+"""The sources of a program as Spark's tasks read them: in slices, each an epoch, or all drawn by one task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from anabranch.codegen.chunks import Chunk
+from anabranch.engines.drawing import Failed
+from anabranch.engines.shared_sources import may_share
+from anabranch.errors import shown
+from anabranch.graph.model import Graph, Operator
+from anabranch.graph.values import ValueProblem, normalizer
+from anabranch.operators.base import SourceDefinition, Unreadable
+from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_items import FromItems
+
+EPOCH = 16_384  # tuples, of sources that are counted
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The tuples of a `beacon` or of `from_items` from one number up to another."""
+
+    start: int
+    stop: int
+
+
+def must_stay(graph: Graph) -> str | None:
+    """Why the sources have to be read where the program was built."""
+    for source in graph.sources:
+        if cast(SourceDefinition, source.definition).is_live:
+            return f"'{source.id}' gives tuples as they arrive"
+        if may_share(source):
+            return f"'{source.id}' may share something with the operators"
+    return None
+
+
+def cut(graph: Graph, epoch: int = EPOCH) -> tuple[Any, ...] | None:
+    """The only source in slices, in order; None where there are several or it cannot be cut."""
+    if len(graph.sources) > 1 or len(graph.sources[0].outputs) > 1:
+        return None
+    [source] = graph.sources
+    match source.definition:
+        case Beacon(count=int(count)):
+            return _numbers(count, epoch)
+        case FromItems(items=tuple() | range() as items, partition_by=()):
+            return _numbers(len(items), epoch)
+    return None
+
+
+def _numbers(count: int, epoch: int) -> tuple[Numbers, ...]:
+    return tuple(Numbers(start, min(start + epoch, count)) for start in range(0, max(count, 1), epoch))
+
+
+def read(source: Operator, piece: Any) -> Iterator[Chunk | Unreadable | Failed]:
+    """The tuples of a slice in order, and at their places what cannot be read."""
+    schema = source.outputs[0].schema
+    assert isinstance(piece, Numbers)
+    rows: list[Any] = []
+    for item in _counted(source, piece):
+        if isinstance(item, Unreadable | Failed):
+            yield Chunk.of_rows(schema, rows)
+            yield item
+            rows = []
+        else:
+            rows.append(item)
+    yield Chunk.of_rows(schema, rows)
+
+
+def _counted(source: Operator, piece: Numbers) -> Iterator[Any]:
+    definition = source.definition
+    normalize = normalizer(source.outputs[0].schema)
+    make: Callable[[int], Any]
+    if isinstance(definition, Beacon):
+        make = definition.fn
+    else:
+        make = cast(Sequence[Any], cast(FromItems, definition).items).__getitem__
+    for number in range(piece.start, piece.stop):
+        try:
+            made = make(number)
+            item = normalize(made)
+        except ValueProblem as problem:
+            if isinstance(definition, Beacon):
+                yield Failed(problem)
+                return
+            item = Unreadable(str(problem), where=f"item {number + 1}", raw=shown(made))
+        except Exception as problem:
+            yield Failed(problem)
+            return
+        yield item

@@ -1,0 +1,158 @@
+"""What Spark's tasks do: read a source, or run the channels of places, epoch by epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from anabranch.codegen.build import build_pe
+from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.part import Part
+from anabranch.codegen.pe import Stopped
+from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, as_batch, pack, rows_in, unpack
+from anabranch.engines.spark.lower import TAIL, Arrival, Layout, Place
+from anabranch.engines.spark.meeting import Items, as_columns, gathered, met, taken
+from anabranch.engines.spark.order import LAST, Columns, Moment, indices, width
+from anabranch.engines.spark.routing import channels_of
+from anabranch.engines.spark.shipping import Job, ship_error, ship_figures
+from anabranch.errors import RunError
+from anabranch.operators.metrics import OperatorMetrics
+
+FIGURES = -1  # the epoch of rows that carry figures: they come first
+
+
+def run_level(load: Callable[[], Job], level: int) -> Any:
+    """The function for Spark: rows of a level in, rows of later ones out."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        job = load()
+        return in_batches(_run_level(job, level, rows_in(batches)))
+
+    return run
+
+
+def in_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+    """A few rows at a time: each may be large."""
+    for row in rows:
+        yield as_batch([row])
+
+
+def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
+    """Rows come sorted by place and epoch; those for later levels pass."""
+    for number, of_place in groupby(rows, key=lambda row: row.place):
+        place = job.layout.places[number]
+        if place.level != level:
+            yield from of_place
+            continue
+        channel = Channel(job, place)
+        for epoch, of_epoch in groupby(of_place, key=lambda row: row.epoch):
+            yield from channel.epoch(epoch, list(of_epoch))
+        yield channel.figures()
+
+
+class Sender:
+    """What a place gives to others: pieces of its output streams as rows."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.numbers = {place.id: number for number, place in enumerate(layout.places)}
+        self.arrivals = {
+            id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
+        }
+
+    def rows(self, arrival: Arrival, epoch: int, piece: Piece) -> Iterator[Row]:
+        """The rows that take a piece to its channels; the end goes to all of them."""
+        place = self.layout.place(arrival.place)
+        first = 0 if place.is_tail else self.layout.first_channel(place)
+        if place.channels == 1 or not arrival.key:
+            if len(piece.chunk) or piece.end is not None:
+                yield self._row(arrival, first + epoch % place.channels, epoch, piece)
+            return
+        channels = channels_of(piece.chunk, arrival.key, place.channels)
+        order = piece.order if piece.order is not None else (np.arange(len(piece.chunk), dtype=np.int64),)
+        for channel in range(place.channels):
+            positions = np.flatnonzero(channels == channel)
+            if len(positions) or piece.end is not None:
+                mine = Piece(taken(piece.chunk, positions), tuple(column[positions] for column in order), piece.end)
+                yield self._row(arrival, first + channel, epoch, mine)
+
+    def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:
+        return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, pack(piece))
+
+    def error(self, epoch: int, moment: Moment, error: RunError) -> Row:
+        return Row(0, self.numbers[TAIL], epoch, 0, Kind.ERROR, ship_error(moment, error))
+
+    def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
+        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(operators, tuples_in, notes))
+
+
+class Channel:
+    """One channel of a place in one task."""
+
+    def __init__(self, job: Job, place: Place) -> None:
+        self.layout = job.layout
+        self.place = place
+        self.sender = Sender(job.layout)
+        self.part = Part(job.layout.graph, place.operators, place.inputs, place.outputs)
+        self.element = build_pe(self.part, job.form, origins=True)  # type: ignore[arg-type]  # one of the forms
+        self.arriving = job.layout.arriving(place.id)
+        self.lineage = job.layout.lineage_of_items(place)
+        self.has_stopped = False
+
+    def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
+        if self.has_stopped:
+            return
+        items = self._items(rows)
+        try:
+            outputs = self.element.process(items.batch)
+        except Stopped as stopped:
+            self.has_stopped = True
+            yield from self._sent(epoch, items, stopped.outputs)
+            yield self.sender.error(epoch, self._moment(items, stopped.begun - 1), stopped.error)
+            return
+        yield from self._sent(epoch, items, outputs)
+
+    def _items(self, rows: list[Row]) -> Items:
+        pieces: list[list[Piece]] = [[] for _ in self.arriving]
+        for row in rows:
+            schema = self.part.schema(self.arriving[row.arrival].stream)
+            pieces[row.arrival].append(unpack(schema, row.payload))
+        arrived = [
+            gathered(self.part.schema(arrival.stream), each, width(arrival.lineage))
+            for arrival, each in zip(self.arriving, pieces, strict=True)
+        ]
+        return met(arrived, [arrival.lineage for arrival in self.arriving])
+
+    def _sent(self, epoch: int, items: Items, outputs: list[Chunk]) -> Iterator[Row]:
+        for stream, chunk in zip(self.place.outputs, outputs, strict=True):
+            order: Columns = ()
+            if len(chunk):
+                assert chunk.origins is not None
+                order = tuple(column[chunk.origins] for column in items.order)
+                if self.place.is_prolific:
+                    order = (*order, indices(chunk.origins))
+            else:
+                order = (np.empty(0, np.int64),) * (len(items.order) + self.place.is_prolific)
+            end = self._end(items) if chunk.is_last else None
+            piece = Piece(as_columns(chunk), order, end)
+            for arrival in self.layout.leaving(stream):
+                yield from self.sender.rows(arrival, epoch, piece)
+
+    def _end(self, items: Items) -> tuple[int, ...]:
+        """A stream ends with the last of those it is made of."""
+        numbers = tuple(int(column[max(items.ends)]) for column in items.order)
+        return (*numbers, int(LAST)) if self.place.is_prolific else numbers
+
+    def _moment(self, items: Items, at: int) -> Moment:
+        """When an item failed: behind what it was made into before."""
+        return Moment(self.lineage, self._numbers(items, at))
+
+    def _numbers(self, items: Items, at: int) -> tuple[int, ...]:
+        return tuple(int(column[at]) for column in items.order)
+
+    def figures(self) -> Row:
+        return self.sender.figures(dict(self.element.metrics), 0, list(self.element.notes))

@@ -1,0 +1,59 @@
+"""Spark's part in a run, without Spark: rows are exchanged and sorted in this process, by the same tasks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from anabranch.engines.spark.chunk_rows import Row, as_batch, rows_in
+from anabranch.engines.spark.shipping import Job
+from anabranch.engines.spark.source_tasks import draw_all, read_slices
+from anabranch.engines.spark.tasks import run_level
+
+
+@dataclass
+class Simulated:
+    """As many tasks read a source as asked for; rows arrive in any order, as they may from an exchange."""
+
+    cores: int = 2
+    readers: int = 3
+    seed: int = 0
+    last: Job | None = None
+    _random: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+
+    def rows(self, job: Job) -> Generator[Row, None, None]:
+        self.last = job
+        if job.slices is None:
+            batches = list(draw_all(lambda: job)([_numbers([0])]))
+        else:
+            epochs = range(len(job.slices))
+            batches = [
+                batch
+                for reader in range(self.readers)
+                for batch in read_slices(lambda: job)([_numbers(epochs[reader :: self.readers])])
+            ]
+        for number, places in enumerate(job.layout.levels, 1):
+            channels = sum(place.channels for place in places)
+            partitions: list[list[Row]] = [[] for _ in range(channels)]
+            for row in self._shuffled(batches):
+                partitions[row.channel % channels].append(row)
+            batches = []
+            for rows in partitions:
+                rows.sort(key=lambda row: (row.place, row.epoch, row.arrival))
+                batches += list(run_level(lambda: job, number)([as_batch([row]) for row in rows]))
+        yield from sorted(self._shuffled(batches), key=lambda row: (row.epoch, row.arrival))
+
+    def _shuffled(self, batches: Iterable[pa.RecordBatch]) -> list[Row]:
+        rows = list(rows_in(batches))
+        self._random.shuffle(rows)
+        return rows
+
+
+def _numbers(epochs: Iterable[int]) -> pa.RecordBatch:
+    return pa.record_batch([pa.array(list(epochs), pa.int64())], ["id"])
