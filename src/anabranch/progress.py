@@ -9,13 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from anabranch.engines.base import Metrics, Result
+from anabranch.engines.base import Flow, Metrics, Result
 from anabranch.graph.model import Graph
 from anabranch.operators.formats import file_format
 from anabranch.operators.sinks.write_file import WriteFile
@@ -36,14 +36,28 @@ def shown(console: Console, name: str, metrics: Metrics) -> Iterator[None]:
 
 
 class _Line:
+    """The figures of a run, and under them those of the regions that other processes run."""
+
     def __init__(self, name: str, metrics: Metrics) -> None:
         self._name = name
         self._metrics = metrics
         self._spinner = Spinner("dots")
 
-    def __call__(self) -> Spinner:
+    def __call__(self) -> RenderableType:
         self._spinner.update(text=Text(f"{self._name}   {figures(self._metrics)}"))
-        return self._spinner
+        flows = dict(self._metrics.flows)
+        if not flows:
+            return self._spinner
+        width = max(map(len, flows))
+        lines = [
+            Text(f"    {name.ljust(width)}   {_flow(flow, self._metrics.elapsed)}") for name, flow in flows.items()
+        ]
+        return Group(self._spinner, *lines)
+
+
+def _flow(flow: Flow, seconds: float) -> str:
+    rate = flow.received / seconds if seconds > 0 else 0.0
+    return f"{flow.received:,} in · {flow.emitted:,} out · {rate:,.0f} tuples/s"
 
 
 def figures(metrics: Metrics) -> str:

@@ -134,14 +134,16 @@ def build_pe(
     part: Part, form: Form = "auto", *, origins: bool = False, tracks_changes: bool = False
 ) -> ProcessingElement:
     """The processing element of a part; `native` asked for where it cannot be is an error that says why."""
+    decision = generate(part, form, origins=origins, tracks_changes=tracks_changes)
+    return built(decision, origins=origins, tracks_changes=tracks_changes)
+
+
+def generate(part: Part, form: Form = "auto", *, origins: bool = False, tracks_changes: bool = False) -> Decision:
+    """The first half of `build_pe`, which needs the source of the user's code: what native code there is, as text."""
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}'", hint=f"use one of {', '.join(FORMS)}")
     with held_world(thoroughly=False):
-        return _build(part, form, origins=origins, tracks_changes=tracks_changes)
-
-
-def _build(part: Part, form: Form, *, origins: bool, tracks_changes: bool) -> ProcessingElement:
-    decision = _decide(part, form, {"origins": origins, "tracks_changes": tracks_changes})
+        decision = _decide(part, form, {"origins": origins, "tracks_changes": tracks_changes})
     refused = next((stage for stage in decision.stages if stage.why is not None), None)
     if form == "native" and refused is not None and refused.why is not None:
         raise UsageError(
@@ -149,7 +151,13 @@ def _build(part: Part, form: Form, *, origins: bool, tracks_changes: bool) -> Pr
             location=refused.why.location,
             hint="let the form be chosen (auto): it takes the Python form where native code cannot be",
         )
-    return _built(decision.stages, origins=origins, tracks_changes=tracks_changes)
+    return decision
+
+
+def built(decision: Decision, *, origins: bool = False, tracks_changes: bool = False) -> ProcessingElement:
+    """The second half, perhaps in another process; options as they were generated for."""
+    with held_world(thoroughly=False):
+        return _built(decision.stages, origins=origins, tracks_changes=tracks_changes)
 
 
 def staged(part: Part, *, tracks_changes: bool = False) -> ProcessingElement:

@@ -16,6 +16,14 @@ from anabranch.operators.sinks.collect import CollectMeaning
 
 
 @dataclass
+class Flow:
+    """What has gone through a place where operators run, so far."""
+
+    received: int = 0
+    emitted: int = 0
+
+
+@dataclass
 class Metrics:
     """The figures of a run, live while it goes on."""
 
@@ -25,6 +33,7 @@ class Metrics:
     started: float = field(default_factory=time.perf_counter)
     stopped: float | None = None
     notes: list[str] = field(default_factory=list)  # what a user may want to know of how it ran
+    flows: dict[str, Flow] = field(default_factory=dict)  # by region, where other processes do the work
 
     def __getitem__(self, operator_id: str) -> OperatorMetrics:
         return self.operators[operator_id]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
+import pyarrow as pa
+
 from anabranch.codegen.build import build_pe
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.forms import Form
@@ -18,6 +20,7 @@ from anabranch.graph.values import copier
 from anabranch.operators.base import SinkMeaning
 from anabranch.operators.failures import after_failure
 from anabranch.operators.sinks import Collect, SinkDefinition
+from anabranch.operators.sinks.write_file import WriteFileMeaning
 
 
 class LocalPart:
@@ -91,7 +94,9 @@ class _Sink:
 
     def write(self, chunk: Chunk, metrics: Metrics) -> None:
         received = metrics[self.operator.id]
-        for row in chunk.rows:
+        taken = self._write_batch(chunk.batch) if chunk.has_batch else 0
+        received.received += taken
+        for row in chunk.rows[taken:] if taken < len(chunk) else ():
             received.received += 1
             try:
                 self.meaning.process(0, self._copy(row))
@@ -101,6 +106,10 @@ class _Sink:
                 after_failure(self.operator, received, stopped, row, "process")
             except Exception as problem:
                 after_failure(self.operator, received, problem, row, "process")
+
+    def _write_batch(self, batch: pa.RecordBatch) -> int:
+        """Files take columns, up to a row that fails: that one and the rest go to `process`."""
+        return self.meaning.write_chunk(batch) if isinstance(self.meaning, WriteFileMeaning) else 0
 
 
 def _belongs_inside(graph: Graph, sink: Operator, form: Form) -> bool:

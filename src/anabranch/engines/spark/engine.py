@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import groupby
 from typing import Any
 
+from anabranch.codegen.build import Decision, generate
 from anabranch.codegen.forms import Form
 from anabranch.engines import in_process
 from anabranch.engines.base import Metrics, Result, carrying_result, collected
@@ -17,13 +18,15 @@ from anabranch.engines.local_part import LocalPart
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.chunk_rows import Kind, Row, unpack
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
-from anabranch.engines.spark.lower import TAIL, lower
+from anabranch.engines.spark.lower import SOURCES, TAIL, lower
 from anabranch.engines.spark.meeting import Arrived, gathered, met, without
 from anabranch.engines.spark.order import Moment, width
 from anabranch.engines.spark.session import SparkOptions, session_for
 from anabranch.engines.spark.shipping import CannotBeSent, Job, unship_error, unship_figures
+from anabranch.engines.spark.source_tasks import part_behind_the_source
 from anabranch.engines.spark.sources import EPOCH, cut, must_stay
-from anabranch.engines.spark.tasks import FIGURES
+from anabranch.engines.spark.tasks import FIGURES, part_at
+from anabranch.engines.spark.watching import watched
 from anabranch.errors import RunError, UsageError
 from anabranch.graph.plan import Plan
 
@@ -85,7 +88,7 @@ class _Execution:
         metrics.start(plan.graph)
         self.form = form_for(plan.graph, form)
         self.epoch = epoch
-        self.slices = cut(plan.graph, epoch)
+        self.slices = cut(plan.graph, epoch, cluster.cores)
         self.layout = lower(plan, self._degree(plan, channels), slices_sources=self.slices is not None)
         self.tail = self.layout.place(TAIL)
         self.arriving = self.layout.arriving(TAIL)
@@ -105,6 +108,15 @@ class _Execution:
                 raise UsageError(f"{number} is not a number of channels", hint=f"use 1 to {_MOST_CHANNELS:,}")
         return {region.id: given.get(region.id, usual) for region in plan.regions}
 
+    def _generated(self) -> dict[str, Decision]:
+        """The code of every place that is not here."""
+        behind = part_behind_the_source(self.layout)
+        found = {SOURCES: generate(behind, self.form)} if behind is not None else {}
+        for place in self.layout.places:
+            if place.id not in (SOURCES, TAIL):
+                found[place.id] = generate(part_at(self.layout, place), self.form, origins=True)
+        return found
+
     # A run ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
@@ -117,7 +129,11 @@ class _Execution:
                 self.metrics.notes += self.local.element.notes
 
     def _process_all(self, shield: Shield) -> None:
-        with closing(self.cluster.rows(Job(self.layout, self.form, self.slices, self.epoch))) as arriving:
+        generated = self._generated()
+        with (
+            watched(self.metrics) as reports,
+            closing(self.cluster.rows(Job(self.layout, generated, self.slices, self.epoch, reports))) as arriving,
+        ):
             for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
                 if epoch == FIGURES:
                     self._add_figures(rows)

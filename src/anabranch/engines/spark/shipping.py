@@ -18,6 +18,7 @@ from typing import Any
 from pyspark import cloudpickle as pickler
 
 from anabranch.analysis.modules import is_library_class, user_modules
+from anabranch.codegen.build import Decision
 from anabranch.engines.spark.lower import Layout
 from anabranch.engines.spark.order import Moment
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
@@ -29,12 +30,13 @@ _pickler: Any = pickler  # it has no types
 
 @dataclass(frozen=True)
 class Job:
-    """All that tasks need to know of a run."""
+    """All that tasks need to know of a run. Code is generated before, where the source of the user's code is."""
 
     layout: Layout
-    form: str
+    generated: Mapping[str, Decision]  # by place; none for the tail, and for sources that nothing follows at once
     slices: tuple[Any, ...] | None  # of the only source; None where one task draws from all sources
     epoch: int  # tuples that are drawn for one epoch
+    reports: str = ""  # the folder for those who watch
 
 
 class CannotBeSent(Exception):

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anabranch.codegen.build import build_pe
+from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, Stream
-from anabranch.codegen.pe import ProcessingElement, Stopped
+from anabranch.codegen.pe import Stopped
 from anabranch.engines.batching import Gathered
 from anabranch.engines.drawing import Failed, draw
 from anabranch.engines.spark.chunk_rows import Piece, Row
-from anabranch.engines.spark.lower import SOURCES
+from anabranch.engines.spark.lower import SOURCES, Layout
 from anabranch.engines.spark.meeting import as_columns, joined
 from anabranch.engines.spark.order import Moment, Number
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import read
 from anabranch.engines.spark.tasks import Sender, in_batches
+from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
 from anabranch.operators.base import FINAL, Unreadable
@@ -51,6 +52,15 @@ def draw_all(load: Callable[[], Job]) -> Any:
     return run
 
 
+def part_behind_the_source(layout: Layout) -> Part | None:
+    """The stateless operators that follow the only source at once."""
+    place = layout.place(SOURCES)
+    operators = tuple(each for each in place.operators if not layout.graph.operator(each).is_source)
+    if not operators:
+        return None
+    return Part(layout.graph, operators, (Stream(layout.graph.sources[0].id),), place.outputs)
+
+
 class _SliceTask:
     """Reads slices, and runs the stateless operators that follow the source at once."""
 
@@ -61,18 +71,14 @@ class _SliceTask:
         [self.source] = job.layout.graph.sources
         self.counted = OperatorMetrics()
         self.tuples_in = 0
-        self.element = self._element()
-
-    def _element(self) -> ProcessingElement | None:
-        operators = tuple(each for each in self.place.operators if each != self.source.id)
-        if not operators:
-            return None
-        part = Part(self.job.layout.graph, operators, (Stream(self.source.id),), self.place.outputs)
-        return build_pe(part, self.job.form)  # type: ignore[arg-type]  # one of the forms
+        decision = job.generated.get(SOURCES)
+        self.element = built(decision) if decision is not None else None
+        self.reporter = Reporter(job.reports, SOURCES)
 
     def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
         for epoch in epochs:
             yield from self._epoch(epoch)
+        self.reporter.write()
         operators = {self.source.id: self.counted}
         notes: list[str] = []
         if self.element is not None:
@@ -85,6 +91,7 @@ class _SliceTask:
         is_last = epoch == len(self.job.slices) - 1
         outputs: list[list[Chunk]] = [[] for _ in self.place.outputs]
         error: RunError | None = None
+        before = self.tuples_in
         try:
             for found in read(self.source, self.job.slices[epoch]):
                 for number, chunk in self._processed(found):
@@ -101,6 +108,7 @@ class _SliceTask:
             chunk = as_columns(joined(schema, chunks)) if chunks else Chunk.of_rows(schema, [])
             count = len(chunk)
             piece = Piece(chunk, None, (count,) if is_last and error is None else None)
+            self.reporter.add(self.tuples_in - before, count)
             for arrival in self.job.layout.leaving(stream):
                 yield from self.sender.rows(arrival, epoch, piece)
         if error is not None:
@@ -134,6 +142,7 @@ class _DrawTask:
         self.tuples_in = 0
         self.gathered = self._nothing()
         self.epoch = 0
+        self.reporter = Reporter(job.reports, SOURCES)
 
     def _nothing(self) -> Gathered:
         return Gathered([[] for _ in self.place.outputs])
@@ -150,6 +159,7 @@ class _DrawTask:
         except RunError as problem:
             error = problem
         yield from self._sent()
+        self.reporter.write()
         if error is not None:
             yield self.sender.error(self.epoch, Moment(_DRAW, (len(self.gathered),)), error)
         yield self.sender.figures(self.counted, self.tuples_in, [])
@@ -175,6 +185,7 @@ class _DrawTask:
                 self.gathered.add(number, item)
 
     def _sent(self) -> Iterator[Row]:
+        self.reporter.add(len(self.gathered), len(self.gathered))
         turns = np.array(self.gathered.turns, np.int64)
         for stream, number in self.numbers.items():
             schema = self.graph.operator(stream.operator).outputs[stream.port].schema

@@ -8,6 +8,8 @@ from typing import Any, cast
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.engines.drawing import Failed
+from anabranch.engines.reading import read_slice, slices_of
+from anabranch.engines.reading.slices import SLICE_SIZE
 from anabranch.engines.shared_sources import may_share
 from anabranch.errors import shown
 from anabranch.graph.model import Graph, Operator
@@ -15,8 +17,12 @@ from anabranch.graph.values import ValueProblem, normalizer
 from anabranch.operators.base import SourceDefinition, Unreadable
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
+from anabranch.operators.sources.read_files import ReadFiles
 
 EPOCH = 16_384  # tuples, of sources that are counted
+_BYTES_PER_TUPLE = 8  # of a file, at least
+_SLICES_PER_CORE = 8
+_ROWS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ def must_stay(graph: Graph) -> str | None:
     return None
 
 
-def cut(graph: Graph, epoch: int = EPOCH) -> tuple[Any, ...] | None:
+def cut(graph: Graph, epoch: int = EPOCH, cores: int = 1) -> tuple[Any, ...] | None:
     """The only source in slices, in order; None where there are several or it cannot be cut."""
     if len(graph.sources) > 1 or len(graph.sources[0].outputs) > 1:
         return None
@@ -47,7 +53,16 @@ def cut(graph: Graph, epoch: int = EPOCH) -> tuple[Any, ...] | None:
             return _numbers(count, epoch)
         case FromItems(items=tuple() | range() as items, partition_by=()):
             return _numbers(len(items), epoch)
+        case ReadFiles() as files:
+            slices = slices_of(files, size=_bytes_of_slice(files, epoch, cores))
+            return tuple(slices) if slices else None
     return None
+
+
+def _bytes_of_slice(files: ReadFiles, epoch: int, cores: int) -> int:
+    """A slice is a few epochs, but small enough that all cores have some."""
+    total = sum(path.stat().st_size for path in files.files())
+    return max(1, min(SLICE_SIZE, max(epoch * _BYTES_PER_TUPLE, total // (cores * _SLICES_PER_CORE))))
 
 
 def _numbers(count: int, epoch: int) -> tuple[Numbers, ...]:
@@ -56,10 +71,26 @@ def _numbers(count: int, epoch: int) -> tuple[Numbers, ...]:
 
 def read(source: Operator, piece: Any) -> Iterator[Chunk | Unreadable | Failed]:
     """The tuples of a slice in order, and at their places what cannot be read."""
+    if isinstance(piece, Numbers):
+        yield from _gathered(source, _counted(source, piece))
+        return
     schema = source.outputs[0].schema
-    assert isinstance(piece, Numbers)
+    try:
+        for found in read_slice(cast(ReadFiles, source.definition), piece, chunk_size=_ROWS_AT_ONCE):
+            if isinstance(found, Unreadable):
+                yield found
+            elif isinstance(found, list):
+                yield Chunk.of_rows(schema, found)
+            else:
+                yield Chunk.of_batch(schema, found)
+    except Exception as problem:
+        yield Failed(problem)
+
+
+def _gathered(source: Operator, items: Iterator[Any]) -> Iterator[Chunk | Unreadable | Failed]:
+    schema = source.outputs[0].schema
     rows: list[Any] = []
-    for item in _counted(source, piece):
+    for item in items:
         if isinstance(item, Unreadable | Failed):
             yield Chunk.of_rows(schema, rows)
             yield item

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anabranch.codegen.build import build_pe
+from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import Stopped
@@ -19,6 +19,7 @@ from anabranch.engines.spark.meeting import Items, as_columns, gathered, met, ta
 from anabranch.engines.spark.order import LAST, Columns, Moment, indices, width
 from anabranch.engines.spark.routing import channels_of
 from anabranch.engines.spark.shipping import Job, ship_error, ship_figures
+from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -52,6 +53,10 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
         for epoch, of_epoch in groupby(of_place, key=lambda row: row.epoch):
             yield from channel.epoch(epoch, list(of_epoch))
         yield channel.figures()
+
+
+def part_at(layout: Layout, place: Place) -> Part:
+    return Part(layout.graph, place.operators, place.inputs, place.outputs)
 
 
 class Sender:
@@ -97,11 +102,12 @@ class Channel:
         self.layout = job.layout
         self.place = place
         self.sender = Sender(job.layout)
-        self.part = Part(job.layout.graph, place.operators, place.inputs, place.outputs)
-        self.element = build_pe(self.part, job.form, origins=True)  # type: ignore[arg-type]  # one of the forms
+        self.part = part_at(job.layout, place)
+        self.element = built(job.generated[place.id], origins=True)
         self.arriving = job.layout.arriving(place.id)
         self.lineage = job.layout.lineage_of_items(place)
         self.has_stopped = False
+        self.reporter = Reporter(job.reports, place.id)
 
     def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
         if self.has_stopped:
@@ -114,6 +120,7 @@ class Channel:
             yield from self._sent(epoch, items, stopped.outputs)
             yield self.sender.error(epoch, self._moment(items, stopped.begun - 1), stopped.error)
             return
+        self.reporter.add(len(items), sum(map(len, outputs)))
         yield from self._sent(epoch, items, outputs)
 
     def _items(self, rows: list[Row]) -> Items:
@@ -155,4 +162,5 @@ class Channel:
         return tuple(int(column[at]) for column in items.order)
 
     def figures(self) -> Row:
+        self.reporter.write()
         return self.sender.figures(dict(self.element.metrics), 0, list(self.element.notes))

@@ -1,0 +1,109 @@
+"""Parquet files sliced at their row groups, and their columns as those of tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from anabranch.engines.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
+from anabranch.engines.reading.slices import Slice
+from anabranch.engines.reading.text_cells import ColumnReader, in_range
+from anabranch.graph.schema import AttributeType, Schema
+from anabranch.operators.formats.arrow_types import arrow_type, plain_type
+from anabranch.operators.formats.parquet_format import batch_reader, check_columns, group_batches, open_parquet
+
+
+def row_group_slices(whole: Slice, schema: Schema, size: int) -> list[Slice]:
+    """Slices of whole row groups of about `size` bytes together."""
+    with open_parquet(Path(whole.name)) as file:
+        check_columns(file, Path(whole.name), schema)
+        groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
+    slices = []
+    start = before = taken = rows = 0
+    for at, group in enumerate(groups, 1):
+        taken += group.total_byte_size
+        rows += group.num_rows
+        if taken >= size or at == len(groups):
+            slices.append(replace(whole, start=start, stop=at, before=before))
+            start, before, taken = at, rows, 0
+    return slices
+
+
+def read_row_groups(schema: Schema, part: Slice, chunk_size: int) -> Iterator[Piece]:
+    readers = [_reader(attribute.type) for attribute in schema.attributes]
+    read_rows = batch_reader(schema, part.name)
+    number = (part.before or 0) + 1
+    with open_parquet(Path(part.path)) as file:
+        for batch in group_batches(file, part.name, schema, range(part.start, part.stop), number - 1):
+            for at in range(0, batch.num_rows, chunk_size):
+                chunk = batch.slice(at, chunk_size)
+                converted = _converted(schema, readers, chunk)
+                if converted is not None:
+                    yield converted
+                else:
+                    yield from pieces_of_rows(schema, read_rows(chunk, number), chunk_size)
+                number += chunk.num_rows
+
+
+def _converted(schema: Schema, readers: list[ColumnReader], chunk: pa.RecordBatch) -> pa.RecordBatch | None:
+    try:
+        columns = [read(chunk.column(name)) for read, name in zip(readers, schema.names, strict=True)]
+    except (Doubt, pa.ArrowException):
+        return None
+    return batch_of_columns(schema, columns)
+
+
+def _reader(kind: AttributeType) -> ColumnReader:
+    """A function from a column of a file to one of tuples; `Doubt` or an Arrow error where rows must be looked at."""
+    convert = _CONVERTERS.get(kind.kind)
+    if convert is None:
+        return _doubt
+
+    def read(column: pa.Array) -> pa.Array:
+        if column.null_count and not kind.optional:
+            raise Doubt
+        if column.null_count == len(column):
+            return pa.nulls(len(column), arrow_type(kind))
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        return convert(column)
+
+    return read
+
+
+def _doubt(column: pa.Array) -> pa.Array:
+    raise Doubt
+
+
+def _cast_to(target: pa.DataType) -> ColumnReader:
+    return lambda column: column.cast(target)
+
+
+def _floats(column: pa.Array) -> pa.Array:
+    if pa.types.is_float16(column.type):
+        raise Doubt
+    return column.cast(pa.float64())  # fails where an int is not a float exactly: Python rounds it
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    column = column.cast(pa.string())
+    column.validate(full=True)  # of UTF-8 the file only claims it
+    return column
+
+
+def _moments(column: pa.Array) -> pa.Array:
+    return in_range(column.cast(plain_type(column.type)))
+
+
+_CONVERTERS: dict[str, Callable[[pa.Array], pa.Array]] = {
+    "int": _cast_to(pa.int64()),
+    "float": _floats,
+    "bool": _cast_to(pa.bool_()),
+    "str": _texts,
+    "bytes": _cast_to(pa.binary()),
+    "date": _moments,
+    "datetime": _moments,
+}

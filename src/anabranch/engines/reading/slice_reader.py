@@ -1,0 +1,23 @@
+"""Reading a slice, whatever its format."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+
+from anabranch.engines.reading.pieces import Piece
+from anabranch.engines.reading.slices import Slice
+from anabranch.engines.reading.text_slices import read_text_slice
+from anabranch.operators.sources.read_files import ReadFiles
+
+
+def read_slice(definition: ReadFiles, part: Slice, *, chunk_size: int) -> Iterator[Piece]:
+    """The rows of a slice in order, in pieces of at most `chunk_size`; a `SourceError` where the row reader has one."""
+    if part.problem is not None:
+        raise copy.copy(part.problem)  # an error that is raised remembers where: each time anew
+    if definition.format == "parquet":
+        from anabranch.engines.reading.parquet_slices import read_row_groups
+
+        yield from read_row_groups(definition.schema, part, chunk_size)
+    else:
+        yield from read_text_slice(definition, part, chunk_size)
