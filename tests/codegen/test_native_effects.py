@@ -6,7 +6,7 @@ Functions of one kind run side by side in one program, since compiling takes lon
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pytest
@@ -223,6 +223,31 @@ class Dated(NamedTuple):
 DATED = [Dated(k, datetime(2020, 1, 1 + k % 30), [k] * (k % 3)) for k in range(40)]
 
 
+DAYS_IN_UTC = [t._replace(day=t.day.replace(tzinfo=UTC)) for t in DATED]
+
+
+class Inner(NamedTuple):
+    x: int
+    day: datetime
+
+
+class Nested(NamedTuple):
+    k: int
+    inner: Inner
+    perhaps: Inner | None
+
+
+NESTED = [Nested(t.k, Inner(t.k, t.day), Inner(-t.k, t.day) if t.k % 3 else None) for t in DAYS_IN_UTC]
+
+
+def both_there(t: Nested) -> Two:
+    return Two(1 if t.inner else 0, 1 if t.perhaps else 0)
+
+
+def renumbered(t: Nested) -> Nested:
+    return t._replace(k=t.k * 2)
+
+
 class KeepsADay:
     def __init__(self) -> None:
         self.last: Dated | None = None
@@ -234,12 +259,24 @@ class KeepsADay:
 
 def test_what_native_code_cannot_hold_passes_through() -> None:
     check_native(ab.from_items(Dated, DATED).filter(lambda t: t.k % 3 != 1))
+    check_native(ab.from_items(Dated, DAYS_IN_UTC).filter(lambda t: t.k % 3 != 1))
+
+
+def test_so_do_nested_tuples_and_all_that_is_asked_of_them_is_whether_they_are_there() -> None:
+    nested = ab.from_items(Nested, NESTED)
+    check_native(nested.filter(lambda t: t.perhaps is not None), nested.map(renumbered), nested.map(both_there))
+    assert why_not(nested.map(lambda t: Whole(t.inner.x), out=Whole)) == "map uses `.x` of Inner"
 
 
 def test_it_does_not_where_it_comes_from_several_columns_or_out_of_state() -> None:
     united = ab.from_items(Dated, DATED).union(ab.from_items(Dated, DATED)).filter(lambda t: t.k > 1)
     assert why_not(united) == "filter takes `day`, a datetime, from several columns"
     assert why_not(ab.from_items(Dated, DATED).process(KeepsADay)).startswith("KeepsADay ")
+
+
+def test_what_leaves_by_an_output_that_nobody_listens_to_is_counted() -> None:
+    parts = source().split({"low": lambda t: t.a < 3, "high": lambda t: t.b < 7})
+    check_native(parts.low)
 
 
 # Windows and ends -----------------------------------------------------------------------------------------------

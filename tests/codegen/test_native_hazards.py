@@ -10,19 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.codegen.hazards import (
-    ITEMS,
-    Item,
-    Maybe,
-    Real,
-    Texts,
-    Two,
-    Whole,
-    check_left,
-    check_native,
-    source,
-    why_not,
-)
+from tests.codegen.hazards import ITEMS, Item, Maybe, Real, Texts, Two, Whole, check_left, check_native, source, why_not
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 

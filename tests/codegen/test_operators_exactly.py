@@ -61,7 +61,7 @@ BOOL_RESULTS = [
     "bool(t.p)", "not t.a", "not t.f", "not t.o", "t.p & t.q", "t.p | t.q", "t.p ^ t.q", "t.p and t.q", "t.p or t.q",
     "t.a in (0, 1.0, -3)", "t.f not in (0, 0.1, True)", "t.f in (9007199254740993,)", "t.o in (None, 1)",
     "t.a < t.b <= 7", "t.f < t.g < t.f + 1", "t.o is None", "t.o is not None", "t.o == None", "t.p is None",
-    "bool(t.a) & bool(t.f)", "(not t.a) == t.p",
+    "bool(t.a) & bool(t.f)", "(not t.a) == t.p", "min(t.p, t.q)", "max(t.q, t.p)", "max(t.p, t.a > t.b, t.q)",
 ]  # fmt: skip
 TEXT = """
 import math

@@ -45,6 +45,12 @@ class Chunk:
     ) -> Chunk:
         return cls(schema, None, batch, punctuations, is_last)
 
+    def stretch(self, start: int, stop: int) -> Chunk:
+        """Some of its tuples; of a chunk without punctuations that is not the last."""
+        if self._batch is not None:
+            return Chunk(self.schema, None, self._batch.slice(start, stop - start))
+        return Chunk(self.schema, self.rows[start:stop])
+
     def __len__(self) -> int:
         if self._rows is not None:
             return len(self._rows)

@@ -143,6 +143,8 @@ class Accumulator:
                 return Value(INT, count, is_stable=True)
             case "sum_":
                 return Value(FLOAT if self.kinds["total"] == "float" else INT, mine["total"], is_stable=True)
+            case "count_distinct":
+                return Value(INT, mine["distinct"], is_stable=True)
             case "mean":
                 return self._mean(mine["total"], count)
             case "std":
@@ -185,7 +187,16 @@ def _as_float(value: Value) -> Value:
 def accumulator(
     kernel: Kernel, record: Record, operator: Operator, name: str, aggregate: Aggregate, count: str
 ) -> Accumulator:
-    """The variables of an aggregate, as words of a window's record; `count` counts the tuples of the window."""
+    """An aggregate; `count` counts the tuples of the window."""
+    names, kinds = words_of(kernel, record, operator, name, aggregate)
+    kind = type_of_attribute(operator.inputs[0].schema[aggregate.attribute]) if aggregate.attribute else INT
+    return Accumulator(kernel, aggregate, names, kinds, kind, count)
+
+
+def words_of(
+    kernel: Kernel, record: Record, operator: Operator, name: str, aggregate: Aggregate
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The variables of an aggregate, as words of a window's record: their names and their kinds."""
     schema = operator.inputs[0].schema
     kind = type_of_attribute(schema[aggregate.attribute]) if aggregate.attribute else INT
     by = type_of_attribute(schema[aggregate.by]) if aggregate.by else None
@@ -194,7 +205,7 @@ def accumulator(
     for what, word in kinds.items():
         names[what] = kernel.writer.fresh(f"{record.prefix}_{name}_{what}")
         record.add(names[what], word, (name, what))
-    return Accumulator(kernel, aggregate, names, kinds, kind, count)
+    return names, kinds
 
 
 def _words(aggregate: Aggregate, kind: Type, by: Type | None, operator: Operator) -> dict[str, str]:
@@ -212,6 +223,8 @@ def _words(aggregate: Aggregate, kind: Type, by: Type | None, operator: Operator
             return {"mean": "float", "squares": "float", **counted}
         case "min_" | "max_" if kind.is_number:
             return {"value": kind.kind, "set": "bool"} if kind.optional else {"value": kind.kind}
+        case "count_distinct" if kind.kind in STORABLE:
+            return {"distinct": "int"}
         case "any_" | "first" | "last" | "arg_max" if kind.kind in STORABLE:
             words = {"value": kind.kind}
             if kind.optional:

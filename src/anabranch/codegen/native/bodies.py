@@ -164,7 +164,7 @@ class Body:
             return
         if target.members is not None:
             if value.members is None:
-                raise NotNative(f"assigns {value.type} where {target.type} is expected", self.location(node))
+                raise NotNative(f"keeps a nested tuple, {value.type}", self.location(node))
             for name, member in target.members.items():
                 self._store(member, value.members[name], node)
         elif not target.is_stable:  # else it is a field that nobody reads

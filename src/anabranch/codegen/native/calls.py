@@ -66,7 +66,7 @@ def _extreme(body: Body, name: str, values: list[Value], node: ast.Call) -> Valu
     if "float" in kinds:  # literals among floats are typed as floats; the inference allows no other ints there
         values = [Value(FLOAT, as_float(v)) if v.type.constant is not None else v for v in values]
         kinds = [value.type.kind for value in values]
-    if len(values) < 2 or any(kind != kinds[0] or kind == "bool" for kind in kinds):
+    if any(kind != kinds[0] for kind in kinds):
         raise NotNative(f"calls {name} on ints and floats together", body.location(node))
     symbol = "<" if name == "min" else ">"
     best = values[0]

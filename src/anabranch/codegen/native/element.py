@@ -159,7 +159,7 @@ class NativeElement:
         elif full < 1000:
             outputs.grow(full - 2)
         else:
-            self.state.grow(self.part.operators[full - 1000])
+            self.state.grow(list(self.assembled.records)[full - 1000])
         self._place_state()
 
     # Punctuations and ends --------------------------------------------------------------------------------------
@@ -223,9 +223,10 @@ class NativeElement:
             pass
         if self.state.meta[STATUS] == 1:
             raise _Leave(0)
-        state = self.state.operators[operator_id]
-        self._closed.insert(0, (state, state.clear()))
-        self.state.set_cell(f"{self.assembled.records[operator_id].prefix}_count", 0)
+        for state in self.state.operators.values():
+            if operator_id in (state.record.operator, state.record.windows_of):
+                self._closed.insert(0, (state, state.clear()))
+                self.state.set_cell(f"{state.record.prefix}_count", 0)
 
     # The Python form --------------------------------------------------------------------------------------------
 
@@ -261,13 +262,13 @@ class NativeElement:
     def _count(self) -> None:
         """The figures of the operators, from what was counted on their streams."""
         words = self.state.words
-        for place, emitter, receivers in self._counted:
+        for place, emitter, receivers, is_output in self._counted:
             count = words[place]
             if emitter is not None:
                 self.metrics[emitter].emitted += count
             for receiver in receivers:
                 self.metrics[receiver].received += count
-            if receivers:  # the counts of outputs are still needed, and begin anew with the next batch
+            if not is_output:  # those are still needed, and begin anew with the next batch
                 words[place] = 0
         for place, operator_id in self._late:
             self.metrics[operator_id].late += words[place]
@@ -297,19 +298,18 @@ class NativeElement:
         self.python.restore(whole, following)
 
 
-def _counted(part: Part, assembled: Assembled) -> list[tuple[int, str | None, tuple[str, ...]]]:
-    """The cells that count the tuples of a stream: which operator emits them, and which receive them."""
-    found: list[tuple[int, str | None, tuple[str, ...]]] = []
+def _counted(part: Part, assembled: Assembled) -> list[tuple[int, str | None, tuple[str, ...], bool]]:
+    """The cells that count the tuples of a stream: who emits and who receives them, whether it counts an output."""
+    found: list[tuple[int, str | None, tuple[str, ...], bool]] = []
     for number, stream in enumerate(part.inputs):
         receivers = tuple(edge.target for edge in part.consumers(stream))
-        found.append((assembled.cells[f"row{number}"].place, None, receivers))
+        found.append((assembled.cells[f"row{number}"].place, None, receivers, False))
     for at, operator_id in enumerate(part.operators):
         for port in range(len(part.operator(operator_id).outputs)):
             stream = Stream(operator_id, port)
             receivers = tuple(edge.target for edge in part.consumers(stream))
-            name = f"emitted_{at}_{port}"
-            if not receivers and stream in part.outputs:
-                name = f"out{part.outputs.index(stream)}_count"
+            is_output = not receivers and stream in part.outputs
+            name = f"out{part.outputs.index(stream)}_count" if is_output else f"emitted_{at}_{port}"
             if name in assembled.cells:
-                found.append((assembled.cells[name].place, operator_id, receivers))
+                found.append((assembled.cells[name].place, operator_id, receivers, is_output))
     return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from anabranch.codegen.native.arrays import Array
 from anabranch.codegen.native.assemble import Assembled
+from anabranch.codegen.native.distinct_values import seen_by
 from anabranch.codegen.native.records import Record, Word
 from anabranch.codegen.native.sliding_visits import Ring
 from anabranch.codegen.native.state import NativeState
@@ -19,6 +20,7 @@ from anabranch.codegen.part import Part
 from anabranch.codegen.types import Type, type_of_schema
 from anabranch.graph.model import Operator
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregates import Aggregate
 from anabranch.operators.base import Meaning, OperatorDefinition
 from anabranch.operators.distinct import Distinct
 from anabranch.operators.process import Process
@@ -30,20 +32,20 @@ def closing_order(state: NativeState, record: Record) -> Array:
     rows = state.operators[record.operator].rows(count)
 
     def column(what: str) -> Array:
-        found: Array = rows[:, record.place(next(word for word in record.words if word.path == ("", what)))]
+        found: Array = rows[:, record.place_of("", what)]
         return found
 
     slots: Array = np.arange(count, dtype=np.int64)
     is_open: Array
     match record.shape:
-        case "shared clock":
-            return slots
+        case _ if not record.is_keyed:
+            slots = slots[column("size") != 0]
+        case "shared clock" | "count of groups" | "punctuated":
+            return _keys_together(slots, rows, record.of_key) if record.of_key else slots
         case "sliding time":
             return np.argsort(rows[:, 0], kind="stable")  # by their ends
         case "sliding count":
             return _by_oldest(slots, rows, record, column)
-        case _ if not record.is_keyed or record.shape == "punctuated":
-            slots = slots[column("size") != 0]
         case "count":
             is_open = column("size") != 0
             slots = slots[is_open][np.argsort(column("opened")[is_open], kind="stable")]
@@ -51,6 +53,13 @@ def closing_order(state: NativeState, record: Record) -> Array:
             is_open = column("size") != 0
             slots = slots[is_open][np.lexsort((column("opened")[is_open], column("reached")[is_open]))]
     return slots
+
+
+def _keys_together(slots: Array, rows: Array, width: int) -> Array:
+    """The groups of each key together, keys in the order of their first."""
+    _, first, key = np.unique(rows[:, :width], axis=0, return_index=True, return_inverse=True)
+    found: Array = slots[np.argsort(first[key.ravel()], kind="stable")]
+    return found
 
 
 def _by_oldest(slots: Array, rows: Array, record: Record, column: Callable[[str], Array]) -> Array:
@@ -66,6 +75,8 @@ def meanings_of(part: Part, state: NativeState, assembled: Assembled) -> dict[st
     """The meanings of operators with state, holding what the records hold."""
     found = {}
     for operator_id, record in assembled.records.items():
+        if record.windows_of:
+            continue
         operator = part.operator(operator_id)
         definition = operator.definition
         assert isinstance(definition, OperatorDefinition)
@@ -84,6 +95,10 @@ def meanings_of(part: Part, state: NativeState, assembled: Assembled) -> dict[st
 
 
 _NOT_KEPT = {"int": 0, "float": 0.0, "bool": False, "str": ""}
+
+
+def _as_key(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else tuple(values)
 
 
 class _Reader:
@@ -113,6 +128,9 @@ class _Reader:
 
     def key(self, slot: int) -> Any:
         """The key as `key_reader` gives it."""
+        return _as_key(self.key_values(slot))
+
+    def key_values(self, slot: int) -> list[Any]:
         values, kinds = [], list(self.record.key_kinds)
         at = 0
         while at < len(kinds):
@@ -124,7 +142,7 @@ class _Reader:
             value = self.value(kinds[at], int(self.rows[slot, at])) if present else None
             values.append(math.nan if value != value else value)
             at += 1
-        return values[0] if len(values) == 1 else tuple(values)
+        return values
 
     def field(self, slot: int, kind: Type, path: tuple[str, ...]) -> Any:
         """A value of a field. What was not kept is a zero: Python may compute with it, but nothing depends on that."""
@@ -184,13 +202,15 @@ def _export_windows(reader: _Reader, operator: Operator, definition: WindowAggre
                 clock = ("key", key) if meaning.has_key_clock else ("stream",)
                 meaning.reached[clock] = reader.at(slot, "", "reached")
     windows: dict[Any, Any] = {}
+    seen = {
+        name: _seen_values(_Reader(state, state.operators[seen_by(operator.id, name)].record))
+        for name, column in definition.columns
+        if isinstance(column, Aggregate) and column.function == "count_distinct"
+    }
     for slot in closing_order(state, reader.record):
-        whole = reader.key(slot) if reader.record.is_keyed else ()
-        end = None
-        if shape == "sliding time":
-            end, *rest = whole if isinstance(whole, tuple) else (whole,)
-            whole = rest[0] if len(rest) == 1 else tuple(rest)
-        key, group = (whole, ()) if definition.key_names else ((), whole)
+        values = reader.key_values(slot)
+        end = values.pop(0) if shape == "sliding time" else None
+        key, group = _as_key(values[: len(definition.key_names)]), _as_key(values[len(definition.key_names) :])
         place: tuple[Any, ...] = (key,) if end is None else (end, key)
         if shape in ("shared clock", "own clock"):
             reached = state.cell(f"{prefix}_reached") if shape == "shared clock" else reader.at(slot, "", "reached")
@@ -201,12 +221,35 @@ def _export_windows(reader: _Reader, operator: Operator, definition: WindowAggre
         window.groups[group] = [
             _accumulator(reader, slot, name, column, operator) for name, column in definition.columns
         ]
+        for made, (name, _) in zip(window.groups[group], definition.columns, strict=True):
+            if name in seen:
+                made.seen = seen[name].get(_number_of(reader, int(slot), operator, name), set())
         window.sample = _sample(operator, meaning)
-        _keep_window(meaning, shape, place, window, reader.at(slot, "", "size"))
+        size = state.cell(f"{prefix}_tuples") if shape == "count of groups" else reader.at(slot, "", "size")
+        _keep_window(meaning, shape, place, window, size)
+
+
+def _seen_values(reader: _Reader) -> dict[int, set[Any]]:
+    """The values in a table of them, by window."""
+    found: dict[int, set[Any]] = {}
+    for *window, bits in reader.rows.tolist():
+        value = reader.value(reader.record.key_kinds[-1], bits)
+        found.setdefault(window[0] if window else 0, set()).add(math.nan if value != value else value)
+    return found
+
+
+def _number_of(reader: _Reader, slot: int, operator: Operator, name: str) -> int:
+    """What a window is known by in a table of values."""
+    match reader.state.operators[seen_by(operator.id, name)].record.window:
+        case "slot":
+            return slot
+        case "opened":
+            return int(reader.at(slot, "", "opened"))
+    return 0
 
 
 def _keep_window(meaning: Any, shape: str, place: tuple[Any, ...], window: Any, size: int | None) -> None:
-    if shape == "count":
+    if shape in ("count", "count of groups"):
         meaning.open[place[0]] = window, size
     elif shape == "punctuated":
         meaning.open[place[0]] = window
@@ -220,8 +263,6 @@ def _sample(operator: Operator, meaning: Any) -> Any:
 
 
 def _accumulator(reader: _Reader, slot: int, name: str, column: Any, operator: Operator) -> Any:
-    from anabranch.operators.aggregates import Aggregate
-
     if not isinstance(column, Aggregate):
         return None
     made: Any = column.accumulator(operator.inputs[0].schema)

@@ -147,7 +147,7 @@ def truth(body: Body, value: Value, node: ast.AST) -> str:
         case "none":
             return NEVER
         case "tuple":
-            text = ALWAYS if value.members else NEVER
+            text = ALWAYS if value.type.members else NEVER
         case "bool":
             text = value.code
         case "int":

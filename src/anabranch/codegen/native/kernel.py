@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anabranch.codegen.native.values import ALWAYS, STORABLE, ZEROS, Column, NotNative, Value
 from anabranch.codegen.native.writer import Writer
 from anabranch.codegen.part import Part
 from anabranch.codegen.types import Type, type_of_attribute
 from anabranch.graph.schema import Schema
+
+if TYPE_CHECKING:
+    from anabranch.codegen.native.records import Record
 
 RESERVED = (
     "np", "math", "meta", "i", "n", "bad", "full", "at", "base", "key", "process", "njit", "range", "len", "abs",
@@ -74,6 +77,7 @@ class Kernel:
         self.writer = Writer(RESERVED)
         self.arguments: dict[tuple[str, tuple[Any, ...]], Argument] = {}
         self.cells: dict[str, Cell] = {}
+        self.records: dict[str, Record] = {}  # the state, by operator
         self.imports: dict[str, None] = {}
         self.texts: list[str] = []  # constants that are in the pool from the start: their place is their number
         self.byte_constants: dict[str, str] = {}

@@ -65,7 +65,7 @@ def named_words(kernel: Kernel, record: Record, key: list[Value]) -> list[str]:
 def check_room(kernel: Kernel, record: Record, more: int = 1) -> None:
     """A new key needs a slot; where there is none, the tuple waits until there is."""
     count, room = kernel.cell(f"{record.prefix}_count"), kernel.cell(f"{record.prefix}_room")
-    kernel.writer.line(f"if {count} + {more} > {room}: full = {1000 + kernel.part.operators.index(record.operator)}")
+    kernel.writer.line(f"if {count} + {more} > {room}: full = {1000 + list(kernel.records).index(record.operator)}")
 
 
 def _before(kernel: Kernel, record: Record) -> str:
@@ -107,10 +107,10 @@ def keep(kernel: Kernel, record: Record, slot: str, words: list[str], since: int
     kernel.commit([*lines, *more])
 
 
-def keep_found(kernel: Kernel, record: Record, slot: str, since: int) -> None:
+def keep_found(kernel: Kernel, record: Record, slot: str, since: int, more: tuple[str, ...] = ()) -> None:
     """The same for a record that is known to be there."""
     assigned = _assigned(kernel.writer.lines[since:])
-    kernel.commit([*record.store(kernel, slot, only=assigned), *marked(kernel, record, slot)])
+    kernel.commit([*record.store(kernel, slot, only=assigned), *marked(kernel, record, slot), *more])
 
 
 def stored_as_new(kernel: Kernel, record: Record, slot: str, words: list[str]) -> list[str]:

@@ -163,6 +163,7 @@ class Outputs:
         if count:
             pool = self._state.pool
             columns = [column.taken(count, output.rows, inputs, pool) for column in output.columns.values()]
-            batch = pa.RecordBatch.from_arrays(columns, schema=output.arrow)
+            # By names: a column that passes through has its own type, datetimes perhaps a zone.
+            batch = pa.RecordBatch.from_arrays(columns, names=output.arrow.names)
         origins = None if output.origins is None else output.origins[:count].copy()
         return Chunk(output.schema, None, batch, output.punctuations, output.is_ended, origins)

@@ -12,6 +12,8 @@ from anabranch.codegen.native.kernel import Kernel
 from anabranch.codegen.native.values import ALWAYS, STORABLE, ZEROS, Value
 from anabranch.codegen.types import Type
 
+_EMPTIED = ("shared clock", "sliding time", "count of groups", "keys")
+
 
 @dataclass(frozen=True)
 class Word:
@@ -26,13 +28,16 @@ class Word:
 class Record:
     """The layout of an operator's state for one key; the first words are the key's."""
 
-    operator: str  # its id
+    operator: str  # its id; a table of values has one of its own
     prefix: str  # what its variables are called by
     key_kinds: tuple[str, ...] = ()
     words: list[Word] = field(default_factory=list)
     shape: str = "process"  # what kind of state it is, for those who read it outside of the kernel
     tail: int = 0  # words behind those that have names: a ring of entries
     entry: int = 1  # words of each of those
+    of_key: int = 0  # of windows with a key and groups, how many words of the key are not the group's
+    windows_of: str = ""  # the operator whose windows have seen what is in this table of values,
+    window: str = ""  # and what is in the first word of its keys: a window's `slot`, or when it was `opened`
 
     @property
     def is_keyed(self) -> bool:
@@ -41,7 +46,7 @@ class Record:
     @property
     def is_emptied(self) -> bool:
         """Whether the kernel forgets all keys now and then."""
-        return self.shape in ("shared clock", "sliding time")
+        return self.shape in _EMPTIED or (self.shape == "seen" and self.window != "opened")
 
     @property
     def width(self) -> int:
@@ -49,6 +54,9 @@ class Record:
 
     def place(self, word: Word) -> int:
         return len(self.key_kinds) + self.words.index(word)
+
+    def place_of(self, *path: str) -> int:
+        return self.place(next(word for word in self.words if word.path == path))
 
     def add(self, name: str, kind: str, path: tuple[str, ...]) -> Word:
         word = Word(name, kind, path)

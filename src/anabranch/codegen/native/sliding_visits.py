@@ -195,6 +195,8 @@ def by_time(code: WindowCode, item: Value) -> None:
         writer.line(f"{first} = {boundary} + 1 if {crosses} else max({boundary}, {reached}) + 1")
         writer.line(f"{last} = {boundary} + {many}")
         check_room(kernel, record, many)
+        for each in code.distinct:
+            each.check_room(many)
         if any(each.can_fail for each in code.accumulators.values()):
             for line in _join_lines(code, item, key, first, last, is_trial=True):
                 writer.line(line)
@@ -257,6 +259,10 @@ def _join_lines(code: WindowCode, item: Value, key: list[str], first: str, last:
     lines, depth = writer.lines, writer.depth
     writer.lines, writer.depth = [], 0
     end, slot = writer.fresh("end"), writer.fresh(f"{code.prefix}_slot")
+    opened = []
+    if code.distinct:
+        arrivals = kernel.cell(f"{code.prefix}_arrivals")
+        opened = [f"{code.word('opened', 'int')} = {arrivals}", f"{arrivals} += 1"]
     with writer.block(f"for {end} in range({first}, {last} + 1):"):
         writer.line(f"{slot} = {found_by(kernel, record, [end, *key])}")
         with writer.block(f"if {slot} >= 0:"):
@@ -269,8 +275,11 @@ def _join_lines(code: WindowCode, item: Value, key: list[str], first: str, last:
         with writer.block("else:"):
             code.begin(item)
             if not is_trial:
-                for line in stored_as_new(kernel, record, slot, [end, *key]):
+                for line in (*opened, *stored_as_new(kernel, record, slot, [end, *key])):
                     writer.line(line)
+        if not is_trial:
+            for line in code.store_values():
+                writer.line(line)
     written, writer.lines, writer.depth = writer.lines, lines, depth
     # What was tried before cannot go wrong any more.
     return written if is_trial else [line for line in written if not line.lstrip().startswith("bad |=")]

@@ -103,6 +103,8 @@ class NativeState:
         """Strings that no record holds any more are forgotten now and then, so that the pool does not grow forever."""
         if self.pool.count < 2 * self._live_texts + _FORGET_AFTER:
             return False
+        for each in self.operators.values():
+            self._forget_closed(each)
         places = [(each, at) for each in self.operators.values() for at in _text_words(each.record)]
         held = [each.rows(self.count(each.record))[:, at] for each, at in places]
         constants = np.arange(len(self.assembled.texts), dtype=np.int64)
@@ -123,8 +125,24 @@ class NativeState:
         self.set_cell(f"{operator.record.prefix}_before", 0)
 
     def grow(self, operator_id: str) -> None:
-        self.operators[operator_id].make_room()
-        self.rebuild(self.operators[operator_id])
+        each = self.operators[operator_id]
+        if not self._forget_closed(each):
+            each.make_room()
+        self.rebuild(each)
+
+    def _forget_closed(self, seen: OperatorState) -> bool:
+        """Forget the values of windows that have closed, where the kernel does not; whether that made much room."""
+        if seen.record.window != "opened":
+            return False
+        windows = self.operators[seen.record.windows_of]
+        rows, values = windows.rows(self.count(windows.record)), seen.rows(self.count(seen.record))
+        size, opened = (windows.record.place_of("", what) for what in ("size", "opened"))
+        kept = values[np.isin(values[:, 0], rows[rows[:, size] != 0, opened])]
+        values[: len(kept)] = kept
+        self.set_cell(f"{seen.record.prefix}_count", len(kept))
+        seen.changed[:] = 1
+        # Else this would soon be needed again, and it looks through both tables.
+        return len(rows) <= seen.room and len(kept) <= seen.room // 4
 
     def cell(self, name: str) -> int:
         cell = self.assembled.cells.get(name)

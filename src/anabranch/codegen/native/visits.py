@@ -38,7 +38,7 @@ class Visits:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.part = kernel.part
-        self.records: dict[str, Record] = {}
+        self.records = kernel.records
         self.count = 0
         self.current: Operator | None = None
         self.window_codes: dict[str, window_visits.WindowCode] = {}
@@ -59,7 +59,7 @@ class Visits:
         self.current = operator
         normal = self.normal(operator.outputs[port].schema, value)
         stream = Stream(operator.id, port)
-        if self.part.consumers(stream):  # what only leaves is counted there
+        if self.part.consumers(stream) or stream not in self.part.outputs:  # what only leaves is counted there
             self.kernel.tally(f"emitted_{self.part.operators.index(operator.id)}_{port}")
         self.deliver(stream, normal)
         self.current = operator
@@ -82,7 +82,7 @@ class Visits:
             self.kernel.check(expressions.negated(value.has))
             value = value.present()
         if value.type.kind == wanted.kind:
-            if wanted.kind == "tuple":
+            if wanted.kind == "tuple" and value.column is None:
                 raise NotNative(f"makes the nested tuple `{name}`")
             return replace(value, type=wanted)
         if (wanted.kind, value.type.kind) in (("float", "int"), ("float", "bool"), ("int", "bool")):

@@ -1,18 +1,13 @@
-"""Windows in native code.
-
-Three shapes cover tumbling windows, of which a clock has at most one open: windows by count; windows by time of which
-each record has its own clock (one window for the whole stream, or `clock="key"`); and windows by time of all keys under
-the stream's clock, which close together. Sliding windows are in sliding_visits.py.
-"""
+"""Windows in native code: what all shapes of them share. What each does with a tuple is in files of their own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anabranch.codegen.native import sliding_visits
+from anabranch.codegen.native import grouped_visits, sliding_visits, tumbling_visits
 from anabranch.codegen.native.accumulators import Accumulator, accumulator
+from anabranch.codegen.native.distinct_values import DistinctValues, distinct_values
 from anabranch.codegen.native.kernel import Kernel
-from anabranch.codegen.native.keyed import check_room, find_slot, found_by, keep, keep_found, named_words, stored_as_new
 from anabranch.codegen.native.records import Record, Word
 from anabranch.codegen.native.values import NotNative, Value
 from anabranch.codegen.types import Type
@@ -20,7 +15,7 @@ from anabranch.graph.model import Operator
 from anabranch.graph.values import LARGEST_INT
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import Aggregate, WindowEdge
-from anabranch.operators.windows import Axis
+from anabranch.operators.windows import Axis, Window
 
 if TYPE_CHECKING:
     from anabranch.codegen.native.visits import Visits
@@ -34,7 +29,7 @@ class WindowCode:
         self.kernel: Kernel = visits.kernel
         self.operator = operator
         self.definition = definition
-        self.names = definition.key_names or definition.group_by
+        self.names = (*definition.key_names, *definition.group_by)
         self.shape = _shape(operator, definition)
         from anabranch.codegen.native.visits import _key_kind, _key_words
 
@@ -51,15 +46,39 @@ class WindowCode:
             self.contents = Record(operator.id, prefix)  # made anew for every output
         # The tuples of the window; 0 where there is none.
         self.size = self.contents.add(self.kernel.writer.fresh(f"{prefix}_size"), "int", ("", "size")).name
-        self.accumulators: dict[str, Accumulator] = {
-            name: accumulator(self.kernel, self.contents, operator, name, column, self.size)
+        visits.records[operator.id] = self.record
+        self.order: grouped_visits.KeyOrder | None = None
+        if definition.key_names and definition.group_by:
+            of_key = _key_words(tuple(_key_kind(operator, 0, name) for name in definition.key_names))
+            self.record.of_key = len(of_key)
+            if self.shape == "shared clock":
+                self.order = grouped_visits.KeyOrder(self, of_key)
+        self.slot = ""  # the variable of the record that a tuple is added to
+        self.accumulators = {
+            name: self._accumulator(name, column)
             for name, column in definition.columns
             if isinstance(column, Aggregate)
         }
         if any(not isinstance(column, Aggregate | WindowEdge) for _, column in definition.columns):
             raise NotNative("has an aggregate of the user's own", operator.location)
         self.axis = Axis(definition.window, operator.inputs[0].schema) if definition.window.is_by_time else None
-        visits.records[operator.id] = self.record
+
+    def _accumulator(self, name: str, column: Aggregate) -> Accumulator:
+        if column.function == "count_distinct":
+            return distinct_values(self, name, column)
+        return accumulator(self.kernel, self.contents, self.operator, name, column, self.size)
+
+    @property
+    def distinct(self) -> list[DistinctValues]:
+        return [each for each in self.accumulators.values() if isinstance(each, DistinctValues)]
+
+    def store_values(self) -> tuple[str, ...]:
+        """Lines that remember the values of a tuple, once it is through; the record must have its slot then."""
+        return tuple(line for each in self.distinct for line in each.store())
+
+    def forget_values(self) -> tuple[str, ...]:
+        """Lines that forget all values, where no window is open any more."""
+        return tuple(line for each in self.distinct for line in each.forget())
 
     @property
     def prefix(self) -> str:
@@ -122,13 +141,20 @@ class WindowCode:
             case _:
                 self.emit_record("slot")
 
-    def emit_record(self, slot: str, end: str = "0") -> None:
-        """Load the record of a slot into variables of its own, and emit its window."""
+    def emit_record(self, slot: str, end: str = "0", mine: str = "") -> None:
+        """Load the record of a slot into variables of its own, and emit its window.
+
+        `mine` is the slot of the record whose variables hold what is to be stored there.
+        """
         names = {word.name: self.kernel.writer.fresh(f"closing_{word.name}") for word in self.record.words}
         copy = Record(self.operator.id, self.prefix, self.record.key_kinds,
                       [Word(names[word.name], word.kind, word.path) for word in self.record.words])  # fmt: skip
         for line in copy.load(self.kernel, slot if self.record.is_keyed else "0"):
             self.kernel.writer.line(line)
+        if mine:
+            with self.kernel.writer.block(f"if {slot} == {mine}:"):
+                for name, closing in names.items():
+                    self.kernel.writer.line(f"{closing} = {name}")
         if self.shape == "own clock":
             reached = next(word.name for word in copy.words if word.path == ("", "reached"))
             end = f"({reached} + 1)"
@@ -193,7 +219,10 @@ def _shape(operator: Operator, definition: WindowAggregate) -> str:
     """Which of the native shapes a window has."""
     window = definition.window
     if definition.key_names and definition.group_by:
-        raise NotNative("has a key and groups", operator.location)
+        if window.shape == "sliding":
+            raise NotNative("has a key and groups, and slides", operator.location)
+        if not _closes_all_keys(window):
+            raise NotNative("has groups, and closes the window of each key by itself", operator.location)
     if window.shape == "sliding" and window.is_by_time:
         if window.clock == "key" and definition.key_names:
             raise NotNative("slides by the key's own clock", operator.location)
@@ -203,14 +232,21 @@ def _shape(operator: Operator, definition: WindowAggregate) -> str:
     if window.shape == "punctuated":
         return "punctuated"
     if not window.is_by_time:
+        if definition.group_by and window.shape == "sliding":
+            raise NotNative("has groups of the last tuples", operator.location)
         if definition.group_by:
-            raise NotNative("counts tuples of several groups together", operator.location)
+            return "count of groups"
         return "sliding count" if window.shape == "sliding" else "count"
     if window.shape == "sliding":
         return "sliding time"
     if window.clock == "key" and definition.key_names:
         return "own clock"
     return "shared clock" if definition.key_names or definition.group_by else "own clock"
+
+
+def _closes_all_keys(window: Window) -> bool:
+    """Whether the windows of all keys close at once."""
+    return window.shape == "punctuated" or (window.is_by_time and window.clock == "stream")
 
 
 def code_of(visits: Visits, operator: Operator, definition: WindowAggregate) -> WindowCode:
@@ -226,127 +262,16 @@ def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item:
     code = code_of(visits, operator, definition)
     match code.shape:
         case "count":
-            _count(code, item)
+            tumbling_visits.by_count(code, item)
         case "own clock":
-            _own_clock(code, item)
+            tumbling_visits.own_clock(code, item)
         case "shared clock":
-            _shared_clock(code, item)
+            tumbling_visits.shared_clock(code, item)
+        case "count of groups":
+            grouped_visits.by_count(code, item)
         case "sliding count":
             sliding_visits.by_count(code, item)
         case "sliding time":
             sliding_visits.by_time(code, item)
         case _:
-            _punctuated(code, item)
-
-
-def _count(code: WindowCode, item: Value) -> None:
-    """Closes with its n-th tuple. `opened` is when it began: open windows close in that order at the end."""
-    kernel, writer = code.kernel, code.kernel.writer
-    new = code.zeros()
-    if code.record.is_keyed:
-        opened = code.word("opened", "int")
-        arrivals = kernel.cell(f"{code.prefix}_arrivals")
-        new.append(f"{opened} = 0")
-    slot, words = find_slot(kernel, code.record, code.key(item), new)
-    since = writer.position
-    with writer.block(f"if {code.size} == 0:"):
-        code.begin(item)
-        if code.record.is_keyed:
-            writer.line(f"{opened} = {arrivals}")
-    with writer.block("else:"):
-        code.add(item)
-    with writer.block(f"if {code.size} == {int(code.definition.window.length)}:"):
-        code.emit(code.same_names(), "0")
-        writer.line(f"{code.size} = 0")
-    keep(kernel, code.record, slot, words, since, (f"{arrivals} += 1",) if code.record.is_keyed else ())
-
-
-def _own_clock(code: WindowCode, item: Value) -> None:
-    """The record knows the stretch of time [low, high) of its open window: most tuples only compare with that."""
-    kernel, writer = code.kernel, code.kernel.writer
-    kind = "float" if code.is_float else "int"
-    begun, reached = code.word("begun", "bool"), code.word("reached", "int")
-    low, high = code.word("low", kind), code.word("high", kind)
-    time = code.time(item)
-    zero = "0.0" if code.is_float else "0"
-    new = [f"{begun} = False", f"{reached} = 0", f"{low} = {zero}", f"{high} = {zero}", *code.zeros()]
-    if code.record.is_keyed:
-        opened = code.word("opened", "int")
-        arrivals = kernel.cell(f"{code.prefix}_arrivals")
-        new.append(f"{opened} = 0")
-    slot, words = find_slot(kernel, code.record, code.key(item), new)
-    # A window is open while its stretch is set: before the first tuple, and after a close, low equals high.
-    with writer.block(f"if {low} <= {time} < {high}:"):
-        since = writer.position
-        code.add(item)
-        keep(kernel, code.record, slot, words, since)
-    with writer.block("else:"):
-        since = writer.position
-        boundary = code.boundary(time)
-        with writer.block(f"if {begun} and {boundary} < {reached}:"):
-            code.late(item)
-        with writer.block("else:"):
-            with writer.block(f"if {code.size} != 0:"):
-                code.emit(code.same_names(), f"({reached} + 1)")
-            writer.line(f"{begun} = True")
-            writer.line(f"{reached} = {boundary}")
-            writer.line(f"{low} = {code.point(boundary)}")
-            writer.line(f"{high} = {code.point(f'({boundary} + 1)')}")
-            code.begin(item)
-            if code.record.is_keyed:
-                writer.line(f"{opened} = {arrivals}")
-            keep(kernel, code.record, slot, words, since, (f"{arrivals} += 1",) if code.record.is_keyed else ())
-
-
-def _shared_clock(code: WindowCode, item: Value) -> None:
-    """All records belong to the one open window; when time passes its end they are emitted, and begin anew."""
-    kernel, writer, record, prefix = code.kernel, code.kernel.writer, code.record, code.prefix
-    begun, reached = kernel.cell(f"{prefix}_begun"), kernel.cell(f"{prefix}_reached")
-    make = kernel.float_cell if code.is_float else kernel.cell
-    low, high = make(f"{prefix}_low"), make(f"{prefix}_high")
-    count = kernel.cell(f"{prefix}_count")
-    time = code.time(item)
-    words = named_words(kernel, record, code.key(item))
-    slot = writer.fresh(f"{prefix}_slot")
-    with writer.block(f"if {low} <= {time} < {high}:"):
-        writer.line(f"{slot} = {found_by(kernel, record, words)}")
-        with writer.block(f"if {slot} >= 0:"):
-            for line in record.load(kernel, slot):
-                writer.line(line)
-            since = writer.position
-            code.add(item)
-            keep_found(kernel, record, slot, since)
-        with writer.block("else:"):
-            check_room(kernel, record)
-            code.begin(item)
-            kernel.commit(stored_as_new(kernel, record, slot, words))
-    with writer.block("else:"):
-        boundary = code.boundary(time)
-        with writer.block(f"if {begun} != 0 and {boundary} < {reached}:"):
-            code.late(item)
-        with writer.block("else:"):
-            with kernel.in_loop():
-                at = writer.fresh("at")
-                with writer.block(f"for {at} in range({count}):"):
-                    code.emit_record(at, f"({reached} + 1)")
-            next_low, next_high = code.point(boundary), code.point(f"({boundary} + 1)")
-            code.begin(item)
-            kernel.commit([
-                f"{begun} = 1",
-                f"{reached}, {low}, {high} = {boundary}, {next_low}, {next_high}",
-                f"{kernel.cell(f'{prefix}_before')} += {count}",
-                f"{count} = 0",
-                *stored_as_new(kernel, record, slot, words),
-            ])  # fmt: skip
-
-
-def _punctuated(code: WindowCode, item: Value) -> None:
-    """Only adds; a punctuation closes it from outside of the kernel."""
-    kernel, writer = code.kernel, code.kernel.writer
-    slot, words = find_slot(kernel, code.record, code.key(item), code.zeros())
-    since = writer.position
-    with writer.block(f"if {code.size} == 0:"):
-        code.begin(item)
-    with writer.block("else:"):
-        code.add(item)
-    keep(kernel, code.record, slot, words, since)
+            tumbling_visits.punctuated(code, item)

@@ -215,7 +215,6 @@ def slot_windows(operator: Operator, definition: WindowAggregate) -> SlotWindows
 
 def take_over(windows: SlotWindows, meaning: Any, definition: WindowAggregate) -> None:
     """Go on with the windows that the oracle's meaning has open."""
-    windows.late = meaning.late
     match windows:
         case TimeSlots():
             windows.reached = meaning.reached.get(("stream",))
