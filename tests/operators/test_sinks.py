@@ -215,7 +215,7 @@ def test_a_disk_that_fills_up_leaves_no_half_parquet_file(tmp_path: Path, monkey
     meaning = meaning_of(WriteFile("parquet", tmp_path / "out"))
     meaning.open()
     meaning.process(0, WORDS[0])
-    monkeypatch.setattr(parquet_writer.pq.ParquetWriter, "write_batch", fail)
+    monkeypatch.setattr(parquet_writer.pq.ParquetWriter, "write_table", fail)
     monkeypatch.setattr(parquet_writer.pq.ParquetWriter, "close", fail)
     with pytest.raises(SinkError, match="out: the disk is full"):
         meaning.process(0, WORDS[1])

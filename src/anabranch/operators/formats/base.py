@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from anabranch.errors import BuildError
 from anabranch.graph.schema import Schema
 from anabranch.operators.formats.text_lines import open_for_reading
 from anabranch.operators.formats.text_writer import TextWriter
 from anabranch.operators.formats.writer import Writer
+
+if TYPE_CHECKING:
+    from anabranch.operators.formats.encode_columns import EncodeColumns
 
 Item = Any  # a tuple of the schema's type, or Unreadable
 
@@ -58,6 +62,12 @@ class TextFormat(Format):
         """A function from a tuple to its line, which ends in a newline."""
         raise NotImplementedError
 
+    def column_encoder(self, schema: Schema, **options: Any) -> EncodeColumns | None:
+        """The same for record batches, where it can be had."""
+        from anabranch.operators.formats.encode_columns import column_encoder  # brings Arrow, which is slow to import
+
+        return column_encoder(self.name, schema, options)
+
     def heading(self, schema: Schema, **options: Any) -> str:
         """What stands before the first row."""
         return ""
@@ -70,4 +80,5 @@ class TextFormat(Format):
             yield from self.read_stream(stream, str(path), schema, **options)
 
     def writer(self, schema: Schema, **options: Any) -> Writer:
-        return TextWriter(self.encoder(schema, **options), self.heading(schema, **options))
+        columns = partial(self.column_encoder, schema, **options)
+        return TextWriter(self.encoder(schema, **options), self.heading(schema, **options), columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -44,25 +44,15 @@ class CsvFormat(TextFormat):
         given = CsvOptions(**options)
         with open_for_reading(path) as stream:
             if given.header:
-                _find_columns(csv_records(text_lines(stream, str(path)), given.delimiter), str(path), schema)
+                find_columns(csv_records(text_lines(stream, str(path)), given.delimiter), str(path), schema)
 
     def read_stream(self, stream: BinaryIO, name: str, schema: Schema, **options: Any) -> Iterator[Item]:
         given = CsvOptions(**options)
         records = csv_records(text_lines(stream, name), given.delimiter)
         width, positions = len(schema.attributes), list(range(len(schema.attributes)))
         if given.header:
-            width, positions = _find_columns(records, name, schema)
-        read_row = _row_reader(schema, width, positions)
-        for record in records:
-            problem = record.problem
-            if problem is None:
-                try:
-                    item = read_row(record.cells)
-                except ValueProblem as unfit:
-                    problem = str(unfit)
-            if problem is not None:
-                item = Unreadable(problem, where=f"{name}:{record.number}", raw=record.raw)
-            yield item
+            width, positions = find_columns(records, name, schema)
+        yield from read_records(records, name, schema, width, positions)
 
     def encoder(self, schema: Schema, **options: Any) -> Callable[[Any], str]:
         delimiter = CsvOptions(**options).delimiter
@@ -82,7 +72,7 @@ def _is_delimiter(candidate: object) -> bool:
     return is_character and candidate not in ('"', "\r", "\n", "\ufeff")
 
 
-def _find_columns(records: Iterator[CsvRecord], name: str, schema: Schema) -> tuple[int, list[int]]:
+def find_columns(records: Iterator[CsvRecord], name: str, schema: Schema) -> tuple[int, list[int]]:
     """Read the header: how many columns there are, and at which of them each attribute stands."""
     hint = "header=False reads a file that has no header, by position"
     record = next(records, None)
@@ -103,7 +93,24 @@ def _find_columns(records: Iterator[CsvRecord], name: str, schema: Schema) -> tu
     return len(columns), [columns.index(attribute) for attribute in schema.names]
 
 
-def _row_reader(schema: Schema, width: int, positions: list[int]) -> Callable[[list[str]], Any]:
+def read_records(
+    records: Iterable[CsvRecord], name: str, schema: Schema, width: int, positions: Sequence[int]
+) -> Iterator[Item]:
+    """The rows after the header; each attribute stands at its position among `width` columns."""
+    read_row = _row_reader(schema, width, positions)
+    for record in records:
+        problem = record.problem
+        if problem is None:
+            try:
+                item = read_row(record.cells)
+            except ValueProblem as unfit:
+                problem = str(unfit)
+        if problem is not None:
+            item = Unreadable(problem, where=f"{name}:{record.number}", raw=record.raw)
+        yield item
+
+
+def _row_reader(schema: Schema, width: int, positions: Sequence[int]) -> Callable[[list[str]], Any]:
     make = schema.type._make  # type: ignore[attr-defined]  # every schema's type is a NamedTuple
     columns = [
         (position, attribute.name, cell_parser(attribute.type))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 from anabranch.graph.schema import Schema
@@ -10,7 +10,7 @@ from anabranch.graph.values import ValueProblem
 from anabranch.operators.base import Unreadable
 from anabranch.operators.formats.base import Item, TextFormat
 from anabranch.operators.formats.json_values import dump_json, parse_json, tuple_from_json, tuple_to_json
-from anabranch.operators.formats.text_lines import printable, text_lines
+from anabranch.operators.formats.text_lines import Line, printable, text_lines
 
 
 class JsonlFormat(TextFormat):
@@ -19,18 +19,7 @@ class JsonlFormat(TextFormat):
     name = "jsonl"
 
     def read_stream(self, stream: BinaryIO, name: str, schema: Schema, **options: Any) -> Iterator[Item]:
-        convert = tuple_from_json(schema)
-        for number, text, problem in text_lines(stream, name):
-            if problem is None:
-                if not text or text.isspace():
-                    continue
-                try:
-                    item = convert(parse_json(text))
-                except ValueProblem as unfit:
-                    problem = str(unfit)
-            if problem is not None:
-                item = Unreadable(problem, where=f"{name}:{number}", raw=printable(text).removesuffix("\r"))
-            yield item
+        yield from read_json_lines(text_lines(stream, name), name, schema)
 
     def encoder(self, schema: Schema, **options: Any) -> Callable[[Any], str]:
         convert = tuple_to_json(schema)
@@ -38,3 +27,18 @@ class JsonlFormat(TextFormat):
 
 
 JSONL = JsonlFormat()
+
+
+def read_json_lines(lines: Iterable[Line], name: str, schema: Schema) -> Iterator[Item]:
+    convert = tuple_from_json(schema)
+    for number, text, problem in lines:
+        if problem is None:
+            if not text or text.isspace():
+                continue
+            try:
+                item = convert(parse_json(text))
+            except ValueProblem as unfit:
+                problem = str(unfit)
+        if problem is not None:
+            item = Unreadable(problem, where=f"{name}:{number}", raw=printable(text).removesuffix("\r"))
+        yield item

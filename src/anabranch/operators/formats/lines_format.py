@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 from anabranch.errors import BuildError, SinkError
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.base import Unreadable
 from anabranch.operators.formats.base import Item, TextFormat
-from anabranch.operators.formats.text_lines import printable, text_lines
+from anabranch.operators.formats.text_lines import Line, printable, text_lines
 from anabranch.operators.formats.text_values import shown
 
 
@@ -44,14 +44,7 @@ class LinesFormat(TextFormat):
         check_numbered_lines_schema(schema)
 
     def read_stream(self, stream: BinaryIO, name: str, schema: Schema, **options: Any) -> Iterator[Item]:
-        make = schema.type._make  # type: ignore[attr-defined]  # every schema's type is a NamedTuple
-        is_number = [attribute.type.kind == "int" for attribute in schema.attributes]
-        for number, text, problem in text_lines(stream, name, skip_mark=False):
-            line = text[:-1] if text.endswith("\r") else text
-            if problem is None:
-                yield make(number if wanted else line for wanted in is_number)
-            else:
-                yield Unreadable(problem, where=f"{name}:{number}", raw=printable(line))
+        yield from read_plain_lines(text_lines(stream, name, skip_mark=False), name, schema)
 
     def encoder(self, schema: Schema, **options: Any) -> Callable[[Any], str]:
         return _encode
@@ -68,3 +61,14 @@ def _encode(item: Any) -> str:
 
 
 LINES = LinesFormat()
+
+
+def read_plain_lines(lines: Iterable[Line], name: str, schema: Schema) -> Iterator[Item]:
+    make = schema.type._make  # type: ignore[attr-defined]  # every schema's type is a NamedTuple
+    is_number = [attribute.type.kind == "int" for attribute in schema.attributes]
+    for number, text, problem in lines:
+        line = text[:-1] if text.endswith("\r") else text
+        if problem is None:
+            yield make(number if wanted else line for wanted in is_number)
+        else:
+            yield Unreadable(problem, where=f"{name}:{number}", raw=printable(line))

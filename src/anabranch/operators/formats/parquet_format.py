@@ -30,15 +30,15 @@ class ParquetFormat(Format):
     name = "parquet"
 
     def probe(self, path: Path, schema: Schema, **options: Any) -> None:
-        with _open(path) as file:
-            _check_columns(file, path, schema)
+        with open_parquet(path) as file:
+            check_columns(file, path, schema)
 
     def read(self, path: Path, schema: Schema, **options: Any) -> Iterator[Item]:
-        with _open(path) as file:
-            _check_columns(file, path, schema)
-            read_batch = _batch_reader(schema, str(path))
+        with open_parquet(path) as file:
+            check_columns(file, path, schema)
+            read_batch = batch_reader(schema, str(path))
             first = 1
-            for batch in _batches(file, path, schema):
+            for batch in group_batches(file, str(path), schema, range(file.num_row_groups)):
                 yield from read_batch(batch, first)
                 first += batch.num_rows
 
@@ -49,7 +49,8 @@ class ParquetFormat(Format):
 PARQUET = ParquetFormat()
 
 
-def _open(path: Path) -> Any:
+def open_parquet(path: Path) -> Any:
+    """The file, or a `SourceError` that says why it is none."""
     open_for_reading(path).close()  # says in plain words why a file cannot be opened at all
     try:
         return pq.ParquetFile(str(path), buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True)
@@ -58,7 +59,8 @@ def _open(path: Path) -> Any:
         raise SourceError(f"{path}: not a Parquet file{why}") from None
 
 
-def _check_columns(file: Any, path: Path, schema: Schema) -> None:
+def check_columns(file: Any, path: Path, schema: Schema) -> None:
+    """A `SourceError` where the file lacks a column, or has it of another type."""
     try:
         found: pa.Schema = file.schema_arrow
         names = list(found.names)
@@ -75,23 +77,28 @@ def _check_columns(file: Any, path: Path, schema: Schema) -> None:
             raise SourceError(f"{path}: {difference}", hint=f"change the type of {schema.name}.{attribute.name}")
 
 
-def _batches(file: Any, path: Path, schema: Schema) -> Iterator[Any]:
-    rows = 0
+def group_batches(file: Any, name: str, schema: Schema, groups: range, before: int = 0) -> Iterator[Any]:
+    """The batches of some row groups; `before` rows of the file go before them. No batch spans two groups, so that a
+    damaged one takes no row of another along."""
+    rows = before
+    columns = list(schema.names)
     try:
-        for batch in file.iter_batches(batch_size=_BATCH, columns=list(schema.names), use_threads=False):
-            batch.validate()
-            yield batch
-            rows += batch.num_rows
+        for group in groups:
+            for batch in file.iter_batches(_BATCH, row_groups=[group], columns=columns, use_threads=False):
+                batch.validate()
+                yield batch
+                rows += batch.num_rows
     except GeneratorExit:
         raise
     except Exception as problem:  # as above
         raise SourceError(
-            f"{path}: damaged; nothing after row {rows} can be read: {_first_line(problem)}",
-            where=f"{path}:row {rows + 1}",
+            f"{name}: damaged; nothing after row {rows} can be read: {_first_line(problem)}",
+            where=f"{name}:row {rows + 1}",
         ) from None
 
 
-def _batch_reader(schema: Schema, name: str) -> Callable[[Any, int], Iterator[Item]]:
+def batch_reader(schema: Schema, name: str) -> Callable[[Any, int], Iterator[Item]]:
+    """A function from a batch and the number of its first row to its rows."""
     make = schema.type._make  # type: ignore[attr-defined]  # every schema's type is a NamedTuple
     converters = [(attribute.name, _from_arrow(attribute.type)) for attribute in schema.attributes]
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from anabranch.errors import SinkError
 from anabranch.graph.schema import AttributeType, Schema
+from anabranch.operators.formats.arrow_batches import holds, zones
 from anabranch.operators.formats.arrow_types import arrow_schema, datetime_paths
 from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
 from anabranch.operators.formats.writer import Writer
@@ -35,11 +36,14 @@ class ParquetFileWriter(Writer):
         self._datetimes = datetime_paths(schema)
         self._zoned: dict[str, bool] = {}
         self._rows: list[Any] = []
+        self._before: list[list[Any] | pa.RecordBatch] = []  # what comes before these rows in their row group
+        self._count = 0
         self._weight = 0
         self._thread: ThreadPoolExecutor | None = None
         self._file: AtomicFile | None = None
         self._writer: Any = None
         self._is_broken = False  # a row group is there in part
+        self._failure: SinkError | None = None  # met by a row of a batch, and not yet said
 
     def open(self, path: Path) -> None:
         self._file = AtomicFile(path)
@@ -53,11 +57,38 @@ class ParquetFileWriter(Writer):
 
     def write(self, item: Any) -> None:
         assert self._file is not None, "open before write"
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
         if self._datetimes:
             self._check_zones(item)
         self._rows.append(item)
+        self._count += 1
         self._weight += sum(map(_weight, item))
-        if len(self._rows) >= _ROW_GROUP or self._weight >= _HEAVIEST:
+        self._flush_if_full()
+
+    def write_batch(self, batch: pa.RecordBatch) -> int:
+        """Row groups are the same as from rows, unless long strings fill them."""
+        if self._failure is not None or not holds(self._schema, batch) or not self._fits_zones(batch):
+            return 0
+        taken, rows = 0, int(batch.num_rows)
+        while taken < rows:
+            size = min(rows - taken, max(1, _ROW_GROUP - self._count))
+            part = batch.slice(taken, size)
+            self._before += [self._rows, part] if self._rows else [part]
+            self._rows = []
+            self._count += size
+            self._weight += part.nbytes
+            taken += size
+            try:
+                self._flush_if_full()
+            except SinkError as problem:
+                self._failure = problem
+                return taken - 1
+        return taken
+
+    def _flush_if_full(self) -> None:
+        if self._count >= _ROW_GROUP or self._weight >= _HEAVIEST:
             self._in_thread(self._flush)
 
     def finish(self) -> None:
@@ -96,6 +127,14 @@ class ParquetFileWriter(Writer):
                 found[path] = zoned
         self._zoned |= found
 
+    def _fits_zones(self, batch: pa.RecordBatch) -> bool:
+        """Whether the datetimes of a batch have zones where those before them have; if so, that is remembered."""
+        found = dict(zones(self._schema, batch)) if self._datetimes else {}
+        if any(self._zoned.get(path, zoned) != zoned for path, zoned in found.items()):
+            return False
+        self._zoned |= found
+        return True
+
     @property
     def _name(self) -> Path:
         assert self._file is not None
@@ -114,27 +153,36 @@ class ParquetFileWriter(Writer):
             self._writer = pq.ParquetWriter(str(self._file.place), self._types, write_page_checksum=True)
 
     def _flush(self) -> None:
-        if not self._rows:
+        if not self._count:
             return
         self._begin()
         try:
             with _Failures(self._name):
-                columns = [
-                    pa.array([convert(row[at]) for row in self._rows], type=self._types.field(at).type)
-                    for at, convert in enumerate(self._plain)
-                ]
-                batch = pa.RecordBatch.from_arrays(columns, schema=self._types)
-                self._writer.write_batch(batch, row_group_size=_ROW_GROUP)
+                parts = [*self._before, self._rows]
+                table = pa.Table.from_batches([self._as_batch(part) for part in parts], self._types)
+                self._writer.write_table(table, row_group_size=_ROW_GROUP)
         except SinkError:
             self._is_broken = True
             raise
-        self._rows, self._weight = [], 0
+        self._rows, self._before, self._count, self._weight = [], [], 0, 0
+
+    def _as_batch(self, part: list[Any] | pa.RecordBatch) -> pa.RecordBatch:
+        if isinstance(part, list):
+            columns = [
+                pa.array([convert(row[at]) for row in part], type=self._types.field(at).type)
+                for at, convert in enumerate(self._plain)
+            ]
+        else:
+            columns = part.columns  # where there are no datetimes in them they get the file's zones
+        return pa.RecordBatch.from_arrays(columns, schema=self._types)
 
     def _finish(self) -> None:
         if self._file is None:
             return
         if self._is_broken:
             self._discard()  # without its end it is no Parquet file; what was there before stays
+            if self._failure is not None:
+                raise self._failure
             return
         try:
             self._flush()
@@ -151,7 +199,7 @@ class ParquetFileWriter(Writer):
         if self._file is None:
             return
         file, self._file = self._file, None
-        self._rows = []
+        self._rows, self._before = [], []
         if self._writer is not None:
             with suppress(Exception):  # a disk that was full still is
                 self._writer.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 from anabranch.errors import SourceError
 from anabranch.operators.formats.failures import why
@@ -22,6 +22,12 @@ class Line(NamedTuple):
     problem: str | None = None
 
 
+class LineReader(Protocol):
+    """What lines are read from: a file, or a stretch of one."""
+
+    def readline(self, limit: int, /) -> bytes: ...
+
+
 def open_for_reading(path: Path) -> BinaryIO:
     """The file as a stream of bytes, or a `SourceError` that says why not."""
     try:
@@ -37,9 +43,13 @@ def open_for_reading(path: Path) -> BinaryIO:
         raise SourceError(f"{str(path)!r}: {problem}") from None
 
 
-def text_lines(stream: BinaryIO, name: str, *, skip_mark: bool = True) -> Iterator[Line]:
-    """The lines of a stream, split at newlines only, without the byte order mark some files start with."""
-    number = 0
+def text_lines(stream: LineReader, name: str, *, skip_mark: bool = True, before: int = 0) -> Iterator[Line]:
+    """The lines of a stream, split at newlines only, without the byte order mark some files start with.
+
+    Where the stream starts inside a file, `before` lines of it have gone before.
+    """
+    number = before
+    is_first = True
     while True:
         try:
             raw = stream.readline(LONGEST_ROW + 1)
@@ -48,10 +58,11 @@ def text_lines(stream: BinaryIO, name: str, *, skip_mark: bool = True) -> Iterat
         if not raw:
             return
         number += 1
-        if number == 1 and skip_mark and raw.startswith(BYTE_ORDER_MARK):
+        if is_first and skip_mark and raw.startswith(BYTE_ORDER_MARK):
             raw = raw[len(BYTE_ORDER_MARK) :]
             if not raw:
                 return
+        is_first = False
         if raw.endswith(b"\n"):
             raw = raw[:-1]
         elif len(raw) > LONGEST_ROW:
@@ -66,7 +77,7 @@ def text_lines(stream: BinaryIO, name: str, *, skip_mark: bool = True) -> Iterat
             yield Line(number, raw.decode("utf-8", "surrogateescape"), problem_text)
 
 
-def _skip_rest(stream: BinaryIO, name: str, number: int) -> None:
+def _skip_rest(stream: LineReader, name: str, number: int) -> None:
     try:
         while (piece := stream.readline(2**20)) and not piece.endswith(b"\n"):
             pass

@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anabranch.errors import SinkError
 from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
 from anabranch.operators.formats.writer import Writer
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from anabranch.operators.formats.encode_columns import EncodeColumns, EncodedRows
+
 _BUFFER = 2**18  # bytes
+_ENCODED_ROWS, _ENCODED_BYTES = 2**16, 2**26  # of a batch, at once
 
 
 class TextWriter(Writer):
@@ -22,13 +29,20 @@ class TextWriter(Writer):
     a whole row.
     """
 
-    def __init__(self, encode: Callable[[Any], str], heading: str = "") -> None:
+    def __init__(
+        self,
+        encode: Callable[[Any], str],
+        heading: str = "",
+        column_encoder: Callable[[], EncodeColumns | None] = lambda: None,
+    ) -> None:
         self._encode = encode
+        self._column_encoder = column_encoder
         self._heading = heading
         self._file: AtomicFile | None = None
         self._descriptor = -1
         self._offset = 0
         self._pending = bytearray()
+        self._failure: SinkError | None = None  # met by a row of a batch, and not yet said
 
     def open(self, path: Path) -> None:
         self._file = AtomicFile(path)
@@ -44,14 +58,28 @@ class TextWriter(Writer):
             raise
 
     def write(self, item: Any) -> None:
+        if self._failure is not None:
+            self._say_failure()
         self._pending += self._encode(item).encode()
         if len(self._pending) >= _BUFFER:
             self._flush()
 
+    def write_batch(self, batch: pa.RecordBatch) -> int:
+        if self._encode_columns is None or self._failure is not None:
+            return 0
+        taken, rows = 0, batch.num_rows
+        at_once = max(1, min(_ENCODED_ROWS, _ENCODED_BYTES * rows // max(1, batch.nbytes)))
+        while taken < rows and self._failure is None:
+            encoded = self._encode_columns(batch.slice(taken, at_once))
+            if encoded is None:
+                break
+            taken += self._append(encoded)
+        return taken
+
     def finish(self) -> None:
         if self._file is None:
             return
-        failure: SinkError | None = None
+        failure = self._failure
         try:
             self._flush()
             self._close_descriptor()
@@ -70,6 +98,31 @@ class TextWriter(Writer):
         self._pending.clear()
         self._close_quietly()
         file.discard()
+
+    @cached_property
+    def _encode_columns(self) -> EncodeColumns | None:
+        return self._column_encoder()
+
+    def _append(self, encoded: EncodedRows) -> int:
+        """Add rows, with flushes behind the same rows as `write` has them; how many rows before a failure."""
+        data, ends = encoded
+        added, row = 0, 0
+        while row < len(ends):
+            row = min(int(ends.searchsorted(added + _BUFFER - len(self._pending))), len(ends) - 1)
+            self._pending += data[added : ends[row]]
+            added, row = int(ends[row]), row + 1
+            if len(self._pending) >= _BUFFER:
+                try:
+                    self._flush()
+                except SinkError as problem:
+                    self._failure = problem
+                    return row - 1
+        return row
+
+    def _say_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        assert failure is not None
+        raise failure
 
     def _flush(self) -> None:
         assert self._file is not None, "open before write"

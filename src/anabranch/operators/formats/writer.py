@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Writer:
@@ -18,6 +21,13 @@ class Writer:
 
     def write(self, item: Any) -> None:
         raise NotImplementedError
+
+    def write_batch(self, batch: pa.RecordBatch) -> int:
+        """Write rows from the start of a batch; how many they were.
+
+        The row behind them, and all that follow it, must go to `write`, which says what is wrong with that one.
+        """
+        return 0
 
     def close(self) -> None:
         """Put the file at its place. An interrupt meanwhile is raised when that is done; a second one at once."""

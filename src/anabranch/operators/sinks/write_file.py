@@ -6,13 +6,16 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import Emission, SinkMeaning
 from anabranch.operators.formats import FILE_FORMATS, Writer, file_format
 from anabranch.operators.sinks.base import SinkDefinition, located
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _RECORDS = {name: Record(kind=f"write_{name}") for name in FILE_FORMATS}
 
@@ -59,6 +62,14 @@ class WriteFileMeaning(SinkMeaning):
         with located(self.operator):
             self._writer.write(item)
         return ()
+
+    def write_chunk(self, batch: pa.RecordBatch) -> int:
+        """Write tuples from the start of a record batch; how many they were.
+
+        The tuple behind them, and all that follow it, must go to `process`, which says what is wrong with that one.
+        """
+        with located(self.operator):
+            return self._writer.write_batch(batch)
 
     def close(self) -> None:
         with located(self.operator):
