@@ -6,6 +6,9 @@ import time
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.forms import Form
 from anabranch.codegen.part import Stream
 from anabranch.engines.base import Metrics, Result, carrying_result, collected
@@ -14,12 +17,14 @@ from anabranch.engines.drawing import Drawn, Failed, check_sources, draw
 from anabranch.engines.expected_size import form_for
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.local_part import LocalPart
+from anabranch.engines.reading import Slice, chunks_of, slices_of
 from anabranch.engines.shared_sources import may_share
 from anabranch.engines.sinks import opened
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import FINAL, Unreadable
 from anabranch.operators.failures import after_failure, operator_error, unreadable_error
+from anabranch.operators.sources.read_files import ReadFiles
 
 CHUNK_SIZE = 16_384  # tuples
 _FIRST_SIZE = 64
@@ -63,6 +68,11 @@ class _Execution:
                 self.metrics.notes += self.local.element.notes
 
     def _draw_all(self, shield: Shield) -> None:
+        if len(self.graph.sources) == 1 and isinstance(self.graph.sources[0].definition, ReadFiles):
+            slices = slices_of(self.graph.sources[0].definition)
+            if slices is not None:
+                self._read_all(self.graph.sources[0], slices, shield)
+                return
         try:
             for drawn in draw(self.graph.sources) if self.is_stepwise else draw_soon(self.graph.sources):
                 if drawn is not None and isinstance(drawn[1], Unreadable | Failed):
@@ -76,6 +86,35 @@ class _Execution:
             self._process(shield)  # what was drawn before it
             raise
         self._process(shield)
+
+    def _read_all(self, source: Operator, slices: list[Slice], shield: Shield) -> None:
+        """Files are read as columns, which is several times faster than by rows."""
+        for part in slices:
+            for found in chunks_of(source, part, chunk_size=CHUNK_SIZE):
+                if isinstance(found, Chunk):
+                    self._process_chunk(source, found, shield)
+                else:
+                    self._problem((source, found))
+                    self._process(shield)  # a dead letter, perhaps
+        self._gather(source, FINAL)
+        self._process(shield)
+
+    def _process_chunk(self, source: Operator, chunk: Chunk, shield: Shield) -> None:
+        """A chunk, in stretches that do not take long."""
+        done = 0
+        while done < len(chunk):
+            stretch = chunk.stretch(done, done + self.size)
+            began = time.perf_counter()
+            with shield:
+                others = (None,) * (len(self.inputs) - 1)
+                batch = Batch((stretch, *others), np.zeros(len(stretch), np.uint16) if others else None)
+                self.local.process(batch, len(stretch), partial(self._count_read, source))
+            self._adapt(time.perf_counter() - began)
+            done += len(stretch)
+
+    def _count_read(self, source: Operator, begun: int) -> None:
+        self.metrics[source.id].emitted += begun
+        self.metrics.tuples_in += begun
 
     def _gather(self, source: Operator, item: Any, port: int = 0) -> None:
         ports = range(len(source.outputs)) if item is FINAL else (port,)

@@ -4,8 +4,9 @@ Where Arrow is known to read a block of a file exactly as the row reader does, i
 the row reader itself.
 """
 
+from anabranch.engines.reading.chunks import chunks_of
 from anabranch.engines.reading.pieces import Piece
 from anabranch.engines.reading.slice_reader import read_slice
 from anabranch.engines.reading.slices import Slice, slices_of, slices_of_file
 
-__all__ = ["Piece", "Slice", "read_slice", "slices_of", "slices_of_file"]
+__all__ = ["Piece", "Slice", "chunks_of", "read_slice", "slices_of", "slices_of_file"]

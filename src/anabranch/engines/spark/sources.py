@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.engines.drawing import Failed
-from anabranch.engines.reading import read_slice, slices_of
+from anabranch.engines.reading import chunks_of, slices_of
 from anabranch.engines.reading.slices import SLICE_SIZE
 from anabranch.engines.shared_sources import may_share
 from anabranch.errors import shown
@@ -74,17 +74,7 @@ def read(source: Operator, piece: Any) -> Iterator[Chunk | Unreadable | Failed]:
     if isinstance(piece, Numbers):
         yield from _gathered(source, _counted(source, piece))
         return
-    schema = source.outputs[0].schema
-    try:
-        for found in read_slice(cast(ReadFiles, source.definition), piece, chunk_size=_ROWS_AT_ONCE):
-            if isinstance(found, Unreadable):
-                yield found
-            elif isinstance(found, list):
-                yield Chunk.of_rows(schema, found)
-            else:
-                yield Chunk.of_batch(schema, found)
-    except Exception as problem:
-        yield Failed(problem)
+    yield from chunks_of(source, piece, chunk_size=_ROWS_AT_ONCE)
 
 
 def _gathered(source: Operator, items: Iterator[Any]) -> Iterator[Chunk | Unreadable | Failed]:
