@@ -17,12 +17,26 @@ if [ ! -e "$CALLS" ]; then
   mv "$CALLS.part" "$CALLS"
 fi
 
-echo "demo: anabranch run examples/mobility_fraud.py --calls $CALLS --out $ALERTS"
+echo "demo: anabranch explain examples/mobility_fraud.py"
+.venv/bin/anabranch explain examples/mobility_fraud.py --calls "$CALLS" --out "$ALERTS"
+
+echo
+echo "demo: anabranch run examples/mobility_fraud.py --calls $CALLS --out $ALERTS      (on Spark, in channels)"
 .venv/bin/anabranch run examples/mobility_fraud.py --calls "$CALLS" --out "$ALERTS"
 
 .venv/bin/python tools/show_csv.py "$ALERTS"
 
 echo
+echo "demo: the same with --engine sequential, one tuple after the other"
+.venv/bin/anabranch run examples/mobility_fraud.py --calls "$CALLS" --out "$OUT/expected.csv" --engine sequential
+
+if cmp "$ALERTS" "$OUT/expected.csv"; then
+  echo "demo: both wrote the same file, byte for byte"
+else
+  echo "demo: the files differ, which must never happen" >&2
+  exit 1
+fi
+
+echo
 echo "next: . .venv/bin/activate"
-echo "      anabranch explain examples/mobility_fraud.py      what of it can run in parallel, and why the rest cannot"
 echo "      anabranch examples                                what else there is"

@@ -23,7 +23,7 @@ ENGINES = ("sequential", "fused", "spark")
 
 def default_engine() -> str:
     """The engine of whoever asks for none: Spark, or what the environment says."""
-    return os.environ.get("ANABRANCH_ENGINE") or "sequential"
+    return os.environ.get("ANABRANCH_ENGINE") or "spark"
 
 
 def run(

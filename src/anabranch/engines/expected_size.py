@@ -12,9 +12,10 @@ from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.read_files import ReadFiles
 
 _BYTES_PER_TUPLE = 40  # of a file; only the order of magnitude matters
-# What native code saves per tuple, some 200 to 500 ns when its tuples come as rows, makes up for about a second of
-# compiling it only after millions of them (`python -m benchmarks.codegen`).
-_PAYS_FROM = 3_000_000  # tuples
+# What native code saves makes up for some seconds of compiling it only after so many tuples: about 3 µs of each that
+# comes from a file, as columns, and some 200 to 500 ns of one that comes as a row (`python -m benchmarks.codegen`).
+_PAYS_FROM = 3_000_000
+_PAYS_FROM_OF_FILES = 500_000
 
 
 def expected_tuples(graph: Graph) -> int:
@@ -32,4 +33,6 @@ def expected_tuples(graph: Graph) -> int:
 
 def form_for(graph: Graph, form: Form) -> Form:
     """The form of generated code: where it is to be chosen, native code only for what is large enough."""
-    return "python" if form == "auto" and expected_tuples(graph) < _PAYS_FROM else form
+    come_as_columns = all(isinstance(source.definition, ReadFiles) for source in graph.sources)
+    pays_from = min(_PAYS_FROM, _PAYS_FROM_OF_FILES) if come_as_columns else _PAYS_FROM
+    return "python" if form == "auto" and expected_tuples(graph) < pays_from else form

@@ -6,11 +6,13 @@ rows as it should is shown by `test_engine.py`.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.engines import sequential
 from anabranch.engines.base import Metrics, Result
@@ -18,8 +20,9 @@ from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.sources import must_stay
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program
+from anabranch.run import as_program
 from tests.codegen.exactness import exact
-from tests.codegen.palette import programs
+from tests.codegen.palette import RISING, Item, Running, programs, twice
 from tests.engines.spark.simulated import Simulated
 
 
@@ -40,6 +43,77 @@ def expected(graph: Graph) -> tuple[Any, str | None]:
 
 def on_simulated(graph: Graph, channels: int, epoch: int, **options: Any) -> tuple[Any, str | None]:
     return outcome(run_on, Simulated(**options), compile(graph), Metrics(), channels=channels, epoch=epoch)
+
+
+class Both:
+    """Keeps something for each key, of two streams."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def one(self, item: Item) -> Iterator[Item]:
+        self.total += item.maybe or 1
+        yield item._replace(maybe=self.total)
+        if self.total % 3 == 0:
+            yield item
+
+    def two(self, item: Item) -> Iterator[Item]:
+        self.total += 1
+        if self.total % 2:
+            yield item._replace(x=float(self.total))
+
+
+class Pair(NamedTuple):
+    left: Item
+    right: Item
+
+
+def merged(pair: Pair) -> Item:
+    return Item(pair.right.n, pair.left.x, pair.left.s, pair.right.maybe, pair.right.ts)
+
+
+def renamed(item: Item) -> Item:
+    return Item(item.n, item.x, item.s + "!", item.maybe, item.ts)
+
+
+@st.composite
+def meetings(draw: st.DrawFn) -> Program:
+    """Streams of one or two sources, or of one that parts, that meet in a parallel region."""
+    sources = [ab.from_items(Item, draw(RISING)) for _ in range(draw(st.integers(1, 2)))]
+    one, two = (_through(draw, draw(st.sampled_from(sources))) for _ in range(2))
+    if draw(st.booleans()):
+        met: Any = ab.connect(Both, key=draw(st.sampled_from(["n", "s", ["s", "maybe"]])), one=one, two=two)
+    else:
+        window = ab.sliding(count=draw(st.integers(1, 3)), per_key=True)
+        met = one.join(two, left=window, right=window, on=draw(st.sampled_from(["s", "n"])), out=Pair).map(merged)
+    behind = _through(draw, met)
+    return as_program(behind.collect("met"), *([one.collect("one")] if draw(st.booleans()) else []))
+
+
+def _through(draw: st.DrawFn, stream: Any) -> Any:
+    for step in draw(st.lists(st.sampled_from(["map", "twice", "running"]), max_size=2)):
+        if step == "map":
+            stream = stream.map(renamed)
+        elif step == "twice":
+            stream = stream.flat_map(twice, out=Item)
+        else:
+            stream = stream.process(Running, key=draw(st.sampled_from(["n", "s"])))
+    return stream
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(meetings(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
+def test_streams_that_meet_in_a_parallel_region(program: Program, channels: int, epoch: int, seed: int) -> None:
+    assert on_simulated(program.graph, channels, epoch, seed=seed) == expected(program.graph)
+
+
+def test_a_region_where_two_streams_meet_has_channels() -> None:
+    sources = [ab.from_items(Item, []) for _ in range(2)]
+    met = ab.connect(Both, key="n", one=sources[0], two=sources[1].map(renamed)).process(Running, key="s")
+    cluster = Simulated()
+    run_on(cluster, compile(as_program(met.collect("out")).graph), Metrics(), channels=3)
+    assert cluster.last is not None
+    assert [[place.channels for place in level] for level in cluster.last.layout.levels] == [[3], [3], [3]]
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

@@ -67,8 +67,6 @@ def _reader(kind: AttributeType) -> ColumnReader:
             raise Doubt
         if column.null_count == len(column):
             return pa.nulls(len(column), arrow_type(kind))
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
         return convert(column)
 
     return read
@@ -83,9 +81,7 @@ def _cast_to(target: pa.DataType) -> ColumnReader:
 
 
 def _floats(column: pa.Array) -> pa.Array:
-    if pa.types.is_float16(column.type):
-        raise Doubt
-    return column.cast(pa.float64())  # fails where an int is not a float exactly: Python rounds it
+    return column.cast(pa.float64(), safe=False)  # ints beyond 53 bits are rounded as Python does
 
 
 def _texts(column: pa.Array) -> pa.Array:

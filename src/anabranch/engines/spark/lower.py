@@ -19,6 +19,7 @@ from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Selectivity, State
 from anabranch.operators.join import Join
+from anabranch.operators.process import Process
 
 SOURCES, TAIL = "sources", "tail"
 
@@ -106,9 +107,10 @@ def lower(plan: Plan, channels: Mapping[str, int], *, slices_sources: bool) -> L
     """
     refused: dict[str, str] = {region.id: why for region in plan.regions if (why := _why_not(plan, region))}
     while True:
-        layout = _Builder(plan, channels, refused, slices_sources).layout()
-        problem = _problem(plan, layout)
-        if problem is None:
+        builder = _Builder(plan, channels, refused, slices_sources)
+        layout = builder.layout()
+        problem = builder.torn or _problem(plan, layout)
+        if not problem:
             return replace(layout, notes=tuple(f"{region}: {why}" for region, why in refused.items()))
         refused |= problem
 
@@ -124,8 +126,6 @@ def _why_not(plan: Plan, region: Region) -> str | None:
             return f"'{operator.id}' emits when the stream ends or is punctuated"
         if any(port.is_punctuated for port in (*operator.inputs, *operator.outputs)):
             return f"punctuations pass '{operator.id}'"
-        if isinstance(operator.definition, Join):
-            return f"'{operator.id}' joins streams"
     return None
 
 
@@ -136,8 +136,8 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
         for at, one in enumerate(arriving):
             for other in arriving[at + 1 :]:
                 if not can_meet(one.lineage, other.lineage):
-                    why = f"its tuples meet others at '{layout.place(place.id).id}' in an order that is not known"
-                    return _regions_before(plan, layout, place, why)
+                    why = f"its tuples meet others at {place.id} in an order that is not known"
+                    return {place.region: why} if place.region else _regions_before(plan, layout, place, why)
         if place.level > 0 and not place.is_tail and place.region is None:
             with held_world(thoroughly=False):
                 sharing = [each for each in place.operators if has_effects(plan.graph.operator(each))]
@@ -174,6 +174,16 @@ def _regions_behind(plan: Plan, layout: Layout, place: Place, why: str) -> dict[
     }
 
 
+def _names_of_key(operator: Operator) -> tuple[tuple[str, ...], ...]:
+    """The attributes of the key in each input, pairwise."""
+    match operator.definition:
+        case Join(left_on=left, right_on=right):
+            return left, right
+        case Process(keys=keys):
+            return keys
+    raise AssertionError(f"{operator.id} has several inputs and a key")
+
+
 def _place_of(layout: Layout, operator_id: str) -> Place:
     return next((place for place in layout.places if operator_id in place.operators), layout.places[0])
 
@@ -203,7 +213,8 @@ class _Builder:
         self.members: dict[str, list[str]] = {SOURCES: [], TAIL: []}
         self.level: dict[str, int] = {SOURCES: 0}
         self.region: dict[str, str] = {}  # place -> the region it belongs to
-        self.keys: dict[str, tuple[str, ...]] = {}  # place -> the attributes its tuples are routed by
+        self.keys: dict[str, dict[Stream, tuple[str, ...]]] = {}  # place -> the attributes its tuples are routed by
+        self.torn: dict[str, str] = {}  # regions that cannot be routed, and why
 
     def layout(self) -> Layout:
         self._assign()
@@ -247,7 +258,11 @@ class _Builder:
         return [edge for edge in self.index.entering(operator.id) if not edge.is_feedback]
 
     def _put_in_region(self, operator: Operator, region: Region) -> None:
-        [edge] = self._before(operator)
+        entering = self._before(operator)
+        if len(entering) > 1:
+            self._put_where_streams_meet(operator, region, entering)
+            return
+        [edge] = entering
         before = self.home[edge.source]
         is_only = len(self.index.leaving(edge.source)) == 1 and len(self.graph.operator(edge.source).outputs) == 1
         needs_key = self.plan.properties[operator.id].state is State.PARTITIONED
@@ -261,12 +276,27 @@ class _Builder:
             return
         self.level[region.id] = self.level[before] + 1
         self.region[region.id] = region.id
-        self.keys[region.id] = self._key_at(operator, region)
-        assert self.keys[region.id] or not needs_key, f"the key of {region.id} reaches the operators that need it"
+        key = self._key_at(operator, region)
+        assert key or not needs_key, f"the key of {region.id} reaches the operators that need it"
+        self.keys[region.id] = {Stream(edge.source, edge.source_port): key}
+        self._put(operator.id, region.id)
+
+    def _put_where_streams_meet(self, operator: Operator, region: Region, entering: list[Edge]) -> None:
+        """A region that begins with an operator of several inputs, which all have the key, under names of their own."""
+        self.level[region.id] = 1 + max(self.level[self.home[edge.source]] for edge in entering)
+        self.region[region.id] = region.id
+        names = _names_of_key(operator)
+        at = [names[0].index(name) for name in region.key]
+        self.keys[region.id] = {}
+        for edge in entering:
+            stream = Stream(edge.source, edge.source_port)
+            key = tuple(names[edge.target_port][number] for number in at)
+            if self.keys[region.id].setdefault(stream, key) != key:
+                self.torn[region.id] = f"'{operator.id}' takes one stream twice, by different keys"
         self._put(operator.id, region.id)
 
     def _has_key(self, place: str) -> bool:
-        return bool(self.keys.get(place))
+        return any(self.keys.get(place, {}).values())
 
     def _key_at(self, operator: Operator, region: Region) -> tuple[str, ...]:
         """The region's key in the attributes of what this operator takes."""
@@ -328,7 +358,9 @@ class _Builder:
 
     def _arrivals(self, places: tuple[Place, ...]) -> tuple[Arrival, ...]:
         return tuple(
-            Arrival(stream, place.id, self.keys.get(place.id, ())) for place in places for stream in place.inputs
+            Arrival(stream, place.id, self.keys.get(place.id, {}).get(stream, ()))
+            for place in places
+            for stream in place.inputs
         )
 
 

@@ -95,18 +95,15 @@ class Moment:
         return [next(numbers) if isinstance(step, Number) else step.number for step in self.lineage]
 
     def precedes(self, lineage: Lineage, columns: Columns, count: int) -> npt.NDArray[np.bool_]:
-        """Which tuples of a stream come only after this moment. What was made from the same tuple came before."""
+        """Which tuples of a stream come only after this moment. What was made from the same tuple came before.
+
+        Where streams have met since, the branches that they took are numbers in the same places.
+        """
         is_after = np.zeros(count, bool)
         is_open = np.ones(count, bool)
-        own = self.steps()
-        for at, column in enumerate(spread(lineage, columns, count, len(lineage))[: len(own)]):
-            mine, theirs = self.lineage[at], lineage[at]
-            if isinstance(mine, Branch) != isinstance(theirs, Branch):
-                break
-            is_after |= is_open & (column > own[at])
-            is_open &= column == own[at]
-            if mine != theirs:
-                break
+        for column, own in zip(spread(lineage, columns, count, len(lineage)), self.steps(), strict=False):
+            is_after |= is_open & (column > own)
+            is_open &= column == own
         return is_after
 
     def is_before(self, other: Moment) -> bool:

@@ -1,0 +1,121 @@
+"""A job in a session: its settings and its name while it runs, its end when nobody waits for it, its errors in words."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from anabranch.engines.spark.troubles import spark_error
+
+# Chunk rows are large: few of them at a time keep memory bounded. Partitions are channels: nobody may join them, and
+# nobody has to look at them in between, which would make starting a job as long as running it.
+_SETTINGS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def rows_of(session: Any, description: str, frame: Callable[[], Any]) -> Iterator[Any]:
+    """The rows of a frame, run as one job. It ends when they have all been taken, or nobody asks for more."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        with _set_up(session), _described(session, description), _tagged(session):
+            with _unbroken():
+                rows = iter(frame().toLocalIterator(prefetchPartitions=False))
+            yield from rows
+    except (PySparkException, Py4JError, EOFError, OSError) as problem:
+        raise spark_error(problem) from problem
+
+
+@contextmanager
+def _tagged(session: Any) -> Iterator[None]:
+    """Whatever of a job still runs when its consumer stops is not needed any more."""
+    tag = f"anabranch-{uuid.uuid4().hex}"
+    session.addTag(tag)
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception), _unbroken():  # what went wrong may be that there is nobody to tell
+            session.interruptTag(tag)
+        raise
+    finally:
+        with suppress(Exception):
+            session.removeTag(tag)
+
+
+@contextmanager
+def _described(session: Any, description: str) -> Iterator[None]:
+    """The name of a job in Spark's pages; over Connect it cannot be given."""
+    context = getattr(session, "sparkContext", None)
+    if context is not None:
+        context.setJobDescription(description)
+    try:
+        yield
+    finally:
+        if context is not None:
+            with suppress(Exception):
+                context.setJobDescription(None)
+
+
+# Settings -------------------------------------------------------------------------------------------------------------
+
+_lock = threading.Lock()
+_changed: WeakKeyDictionary[Any, tuple[int, dict[str, str | None]]] = WeakKeyDictionary()  # users, what was before
+
+
+@contextmanager
+def _set_up(session: Any) -> Iterator[None]:
+    """A session that is not ours has our settings for the time of a job, or of several at once."""
+    with _lock:
+        users, before = _changed.get(session, (0, None))
+        _changed[session] = users + 1, _change(session) if before is None else before
+    try:
+        yield
+    finally:
+        with _lock:
+            users, before = _changed.pop(session)
+            if users > 1:
+                _changed[session] = users - 1, before
+            else:
+                _change_back(session, before)
+
+
+def _change(session: Any) -> dict[str, str | None]:
+    others = [name for name, value in _SETTINGS.items() if session.conf.get(name) != value]
+    given = session.conf.getAll if others else {}
+    for name in others:
+        session.conf.set(name, _SETTINGS[name])
+    return {name: given.get(name) for name in others}
+
+
+def _change_back(session: Any, before: dict[str, str | None]) -> None:
+    with suppress(Exception):  # the session may have gone
+        for name, value in before.items():
+            if value is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, value)
+
+
+@contextmanager
+def _unbroken() -> Iterator[None]:
+    """Ctrl-C waits: a call to Java that is broken off leaves an answer that the next call would take for its own."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[FrameType | None] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came and callable(before):
+        before(signal.SIGINT, came[0])

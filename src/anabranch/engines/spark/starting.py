@@ -1,0 +1,217 @@
+"""Starts a Spark: quiet, with settings for chunk rows, and with workers that have this interpreter and this package."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import signal
+import sys
+import sysconfig
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anabranch.engines.spark.java import find_java
+from anabranch.engines.spark.troubles import SparkError, spark_error
+
+LOCAL = "local[*]"
+_LINES_SHOWN = 12
+_CLUSTER_HERE = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")
+
+# What moves chunk rows is copied, not compressed. Those of a job are in jobs.py.
+_SETTINGS = {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.shuffle.compress": "false",
+    "spark.shuffle.spill.compress": "false",
+    "spark.python.worker.reuse": "true",
+    "spark.ui.showConsoleProgress": "false",
+}
+# For a session on this machine alone: nobody else has to reach it, and it should start soon.
+_LOCAL_SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """Where and how to run: `session` is one that exists; else `master` says where to make one (sc://: Connect)."""
+
+    session: Any = None
+    master: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    ui: bool = False
+
+
+def started(options: SparkOptions) -> Any:
+    """A new session. What the caller asks for comes first, then what spark-submit was told, then what suits us."""
+    master = options.master or os.environ.get("SPARK_REMOTE")
+    with warnings.catch_warnings(), _signals_kept():
+        warnings.simplefilter("ignore")
+        if master is not None and master.startswith("sc://"):
+            return _connected(master, options)
+        if "PYSPARK_GATEWAY_PORT" in os.environ:
+            return _submitted(options)
+        return _started_here(master or os.environ.get("MASTER") or LOCAL, options)
+
+
+def _connected(url: str, options: SparkOptions) -> Any:
+    """A session of a server that somebody else has started and set up."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        session = _built(SparkSession.builder.remote(url), options.conf)
+        session.version  # noqa: B018 - the server is called for the first time
+    except ImportError as problem:
+        raise SparkError(
+            f"Spark Connect lacks a package: {problem}", hint=f"{sys.executable} -m pip install 'anabranch[connect]'"
+        ) from problem
+    except PySparkException as problem:
+        raise spark_error(problem, f"no session at {url}") from problem
+    return session
+
+
+def _submitted(options: SparkOptions) -> Any:
+    """The session of a script that spark-submit runs: Java is there already, and set up by whoever called that."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    SparkContext._ensure_initialized()  # else SparkConf does not know what spark-submit was told
+    told = dict(SparkConf().getAll())
+    ours = {name: value for name, value in _settings(told["spark.master"], options).items() if name not in told}
+    builder = SparkSession.builder
+    if options.master is not None:
+        builder = builder.master(options.master)
+    return _built(builder, {**ours, **options.conf})
+
+
+def _started_here(master: str, options: SparkOptions) -> Any:
+    environment = {
+        "JAVA_HOME": str(find_java()),
+        "PYSPARK_PYTHON": options.conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON", sys.executable),
+        "PYTHONPATH": _path_with_this_package(),
+    }
+    from pyspark.sql import SparkSession
+
+    if master.startswith("local"):
+        # Else Spark's pages would be open to the network.
+        environment["SPARK_LOCAL_IP"] = "127.0.0.1"
+    home = _home_of_links() if _CLUSTER_HERE.fullmatch(master) else None
+    if home is not None:
+        environment["SPARK_HOME"] = home
+    builder = SparkSession.builder.appName("anabranch").master(master)
+    with _environment(environment), _quiet():
+        session = _built(builder, {**_settings(master, options), **options.conf})
+        session.sparkContext.setLogLevel("ERROR")
+    if home is not None:
+        atexit.register(_stopped_and_removed, session, home)
+    if options.ui:
+        print(f"Spark's pages: {session.sparkContext.uiWebUrl}", file=sys.stderr)
+    return session
+
+
+def _built(builder: Any, settings: Mapping[str, str]) -> Any:
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _settings(master: str, options: SparkOptions) -> dict[str, str]:
+    settings = {**_SETTINGS, "spark.ui.enabled": "true" if options.ui else "false"}
+    if master.startswith("local"):
+        settings |= _LOCAL_SETTINGS
+    if master == LOCAL:
+        settings["spark.default.parallelism"] = str(len(os.sched_getaffinity(0)))
+    elif here := _CLUSTER_HERE.fullmatch(master):
+        # Spark knows only the cores of workers that have come up already.
+        settings["spark.default.parallelism"] = str(int(here[1]) * int(here[2]))
+    return settings
+
+
+# What Java and the workers are given ----------------------------------------------------------------------------------
+
+
+def _path_with_this_package() -> str:
+    """PYTHONPATH for the workers on this machine: they do not know of this process's `sys.path`."""
+    folder = str(Path(__file__).resolve().parents[3])
+    known = os.environ.get("PYTHONPATH", "")
+    if folder in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *known.split(os.pathsep)):
+        return known
+    return os.pathsep.join([folder, known] if known else [folder])
+
+
+def _home_of_links() -> str:
+    """A SPARK_HOME for a cluster on this machine: its workers write there, and the installed package is not theirs."""
+    import pyspark
+
+    found = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+    home = tempfile.mkdtemp(prefix="anabranch-spark-")
+    for each in found.iterdir():
+        if each.name not in ("work", "logs"):
+            Path(home, each.name).symlink_to(each)
+    return home
+
+
+def _stopped_and_removed(session: Any, home: str) -> None:
+    with suppress(Exception):  # it may have been stopped before
+        session.stop()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Java takes the environment as it is when it starts; this process keeps its own."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What Java says goes into a file without a name, for as long as it runs; where it does not start, it is shown."""
+    from pyspark.errors import PySparkRuntimeError
+
+    sys.stderr.flush()
+    own = os.dup(2)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), 2)
+        try:
+            yield
+        except PySparkRuntimeError as problem:
+            said.seek(0)
+            words = said.read().decode(errors="replace").strip().splitlines()[-_LINES_SHOWN:]
+            raise SparkError("\n".join(["Spark's Java does not start", *words])) from problem
+        except Exception as problem:
+            raise spark_error(problem, "Spark does not start") from problem
+        finally:
+            os.dup2(own, 2)
+            os.close(own)
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Spark takes Ctrl-C for itself; a run has its own way to end between two tuples."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
