@@ -7,14 +7,16 @@ rows as it should is shown by `test_engine.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines import sequential
+from anabranch.engines import fused, sequential
 from anabranch.engines.base import Metrics, Result
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.sources import must_stay
@@ -122,3 +124,29 @@ def test_random_programs(program: Program, channels: int, epoch: int, readers: i
     if must_stay(program.graph) is None:
         found = on_simulated(program.graph, channels, epoch, readers=readers, seed=seed)
         assert found == expected(program.graph)
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip", "dead_letter"])
+def test_files_are_read_in_slices_to_the_first_row_that_stops_the_run(tmp_path: Path, on_error: str) -> None:
+    for number, damage in enumerate(["", "x,1.5,a,,0.0\n", ""]):
+        rows = "".join(f"{n},{n}.5,{'ab'[n % 2]},,{n}.0\n" for n in range(200))
+        (tmp_path / f"{number}.csv").write_text(f"n,x,s,maybe,ts\n{rows}{damage}{rows}")
+    source = ab.read_csv(str(tmp_path / "*.csv"), Item, on_error=on_error)
+    stream = source.map(renamed).process(Running, key="n")
+    sinks = [stream.collect("out")]
+    if on_error == "dead_letter":
+        sinks.append(source.outputs.dead_letter.collect("letters"))
+    graph = as_program(*sinks).graph
+    for epoch in (1, 10, 1000):
+        assert on_simulated(graph, 2, epoch) == expected(graph)
+
+
+def test_a_file_that_lacks_a_column_stops_the_run_when_it_is_reached(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("n,x,s,maybe,ts\n1,2.0,a,,0.0\n2,2.0,b,,0.0\n")
+    (tmp_path / "2.csv").write_text("n,x,s,ts\n1,2.0,a,0.0\n")
+    graph = as_program(ab.read_csv(str(tmp_path / "*.csv"), Item).process(Running, key="n").collect("out")).graph
+    assert "no column 'maybe'" in str(expected(graph)[1])
+    assert on_simulated(graph, 2, 1) == expected(graph) == outcome(fused.run, graph)

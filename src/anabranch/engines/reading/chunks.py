@@ -11,6 +11,7 @@ from anabranch.engines.reading.slice_reader import read_slice
 from anabranch.engines.reading.slices import Slice
 from anabranch.graph.model import Operator
 from anabranch.operators.base import Unreadable
+from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
 
 
@@ -18,12 +19,13 @@ def chunks_of(source: Operator, part: Slice, *, chunk_size: int) -> Iterator[Chu
     """The tuples of a slice in order; a failure is the last of them."""
     schema = source.outputs[0].schema
     try:
-        for found in read_slice(cast(ReadFiles, source.definition), part, chunk_size=chunk_size):
-            if isinstance(found, Unreadable):
-                yield found
-            elif isinstance(found, list):
-                yield Chunk.of_rows(schema, found)
-            else:
-                yield Chunk.of_batch(schema, found)
+        with located(source):
+            for found in read_slice(cast(ReadFiles, source.definition), part, chunk_size=chunk_size):
+                if isinstance(found, Unreadable):
+                    yield found
+                elif isinstance(found, list):
+                    yield Chunk.of_rows(schema, found)
+                else:
+                    yield Chunk.of_batch(schema, found)
     except Exception as problem:
         yield Failed(problem)
