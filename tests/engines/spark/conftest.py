@@ -12,6 +12,6 @@ from anabranch.engines.spark.session import SparkOptions, session_for
 
 @pytest.fixture(scope="session")
 def session() -> Iterator[Any]:
-    session = session_for(SparkOptions(master="local[2]"))
+    session = session_for(SparkOptions(master="local[2,4]"))
     yield session
     session.stop()

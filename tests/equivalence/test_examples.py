@@ -1,0 +1,64 @@
+"""Every example gives the oracle's files and tuples, however many channels and however large the epochs."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anabranch as ab
+from anabranch.api.app import App
+from anabranch.compiler import compile
+from anabranch.engines.base import Metrics, Result
+from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.session import SparkOptions, session_for
+from anabranch.graph.model import Program
+from tests.engines.spark.simulated import Simulated
+
+EXAMPLES = sorted(path.stem for path in (Path(__file__).parents[2] / "examples").glob("*.py") if path.stem[0] != "_")
+COUNT = 1_500
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def check(name: str, folder: Path, runs: list[Callable[[Program], Result]]) -> None:
+    """All runs write and collect the same as the first, which is the oracle's."""
+    module = importlib.import_module(f"examples.{name}")
+    [app] = [each for each in map(partial(getattr, module), dir(module)) if isinstance(each, App)]
+    options = module.generate(COUNT, folder)
+    expected: Any = None
+    for run in [partial(ab.run, engine="sequential"), *runs]:
+        collected = run(app(**options)).collected
+        found = contents(folder), collected
+        expected = expected or found
+        assert found == expected
+    assert len(expected[0]) > 1 or expected[1]
+
+
+def on_simulated(program: Program, channels: int, epoch: int) -> Result:
+    return run_on(Simulated(seed=epoch), compile(program.graph), Metrics(), channels=channels, epoch=epoch)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_in_the_layout_of_spark(name: str, tmp_path: Path) -> None:
+    check(name, tmp_path, [partial(on_simulated, channels=2, epoch=64), partial(on_simulated, channels=3, epoch=5_000)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_in_the_layout_of_spark_with_odd_channels_and_epochs(name: str, tmp_path: Path) -> None:
+    degrees = [(1, 1), (1, 1_000), (2, 7), (3, 1), (5, 200), (8, 64)]
+    check(name, tmp_path, [partial(on_simulated, channels=channels, epoch=epoch) for channels, epoch in degrees])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_on_spark(name: str, tmp_path: Path) -> None:
+    session = session_for(SparkOptions())
+    check(name, tmp_path, [partial(ab.run, engine="spark", spark=session, channels=channels) for channels in (1, 2, 3)])
