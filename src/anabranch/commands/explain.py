@@ -42,6 +42,8 @@ def explain_command(given: list[str], errors: Console) -> int:
         _write(explanation, options["json"], options["code"], options["svg"], options["html"])
     else:
         _print_text(explanation)
+        if options["on_spark"]:
+            _print_layout(explanation)
     for name in sequential:
         _print_why_not(explanation, name, errors)
     return 1 if sequential else 0
@@ -53,6 +55,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
                        "properties, regions, joints, ordering, order_keys, fuse, generate (default: it)")  # fmt: skip
     group.add_argument("--channels", metavar="N", type=_channels, help="draw regions with this many channels: 4, "
                        "or for each: R1=4,R2=2")  # fmt: skip
+    group.add_argument("--on-spark", action="store_true", help="also how it is laid out on Spark")
     group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
     group.add_argument("--code", action="store_true", help="the generated code instead of text")
     group.add_argument("--json", action="store_true", help="JSON instead of text")
@@ -81,6 +84,14 @@ def _not_parallel(explanation: Explanation, required: list[str]) -> list[str]:
             hint="leave out --stage, or name 'regions' or a later one",
         )
     return [name for name in dict.fromkeys(required) if not explanation.is_parallel(name)]
+
+
+def _print_layout(explanation: Explanation) -> None:
+    from anabranch.engines.spark.explaining import as_text
+
+    if explanation.stage != "generate":
+        raise UsageError(f"after the stage '{explanation.stage}' nothing can be laid out", hint="leave out --stage")
+    print(as_text(explanation.plan, explanation.channels), end="")
 
 
 # Output ----------------------------------------------------------------------------------------------------------

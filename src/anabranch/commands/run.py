@@ -72,7 +72,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how to run it")
     group.add_argument("--generate", metavar="N", type=_size, help="make data of this size in build/, run the app on "
                        "them, and show what it writes (for files with a function 'generate')")  # fmt: skip
-    group.add_argument("--engine", choices=ENGINES, default=default_engine(), help="default: $ANABRANCH_ENGINE, or spark")
+    group.add_argument(
+        "--engine", choices=ENGINES, default=default_engine(), help="default: $ANABRANCH_ENGINE, or spark"
+    )
     group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
     spark = parser.add_argument_group("on Spark")
     spark.add_argument("--channels", metavar="N", type=_channels, help="of every parallel region, or by region: "

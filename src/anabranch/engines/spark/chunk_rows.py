@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ import pyarrow as pa
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.engines.spark.order import Columns
-from anabranch.graph.schema import Schema
+from anabranch.graph.schema import AttributeType, Schema
 
 ROW = "channel int, place int, epoch long, arrival int, kind int, payload binary"
 _ARROW = pa.schema(
@@ -91,7 +92,7 @@ def pack(piece: Piece) -> bytes:
     except NoColumns:
         # Such rows have no columns; they are ours to read, as the run itself wrote them.
         meta["rows"] = True
-        pickled = pickle.dumps(piece.chunk.rows, pickle.HIGHEST_PROTOCOL)
+        pickled = _pickled(piece.chunk)
         arrays, names = [pa.array([pickled], pa.binary())], ["rows"]
         if piece.order:
             arrays += [pa.array([column.tobytes()], pa.binary()) for column in piece.order]
@@ -118,7 +119,7 @@ def unpack(schema: Schema, payload: bytes | memoryview) -> Piece:
     own = batch.num_columns - max(meta["order"], 0)
     order: Columns | None = None
     if meta.get("rows"):
-        chunk = Chunk.of_rows(schema, pickle.loads(batch.column(0)[0].as_buffer()))
+        chunk = Chunk.of_rows(schema, _unpickled(schema, batch.column(0)[0].as_buffer()))
         if meta["order"] >= 0:
             order = tuple(np.frombuffer(column[0].as_buffer(), np.int64) for column in batch.columns[own:])
     else:
@@ -128,3 +129,49 @@ def unpack(schema: Schema, payload: bytes | memoryview) -> Piece:
             order = tuple(column.to_numpy() for column in batch.columns[own:])
     end = meta["end"]
     return Piece(chunk, order, None if end is None else tuple(end))
+
+
+# Rows without columns -------------------------------------------------------------------------------------------------
+
+
+class _ByNumber(pickle.Pickler):
+    """Classes of tuples by their numbers: a worker has them by value, so that their names say nothing there."""
+
+    def __init__(self, into: io.BytesIO, classes: list[type]) -> None:
+        super().__init__(into, pickle.HIGHEST_PROTOCOL)
+        self._numbers = {each: number for number, each in enumerate(classes)}
+
+    def persistent_id(self, thing: Any) -> int | None:
+        return self._numbers.get(thing) if isinstance(thing, type) else None
+
+
+class _FromNumbers(pickle.Unpickler):
+    def __init__(self, data: io.BytesIO, classes: list[type]) -> None:
+        super().__init__(data)
+        self._classes = classes
+
+    def persistent_load(self, number: int) -> type:
+        return self._classes[number]
+
+
+def _pickled(chunk: Chunk) -> bytes:
+    into = io.BytesIO()
+    _ByNumber(into, _classes(chunk.schema)).dump(chunk.rows)
+    return into.getvalue()
+
+
+def _unpickled(schema: Schema, data: pa.Buffer) -> list[Any]:
+    rows: list[Any] = _FromNumbers(io.BytesIO(data), _classes(schema)).load()
+    return rows
+
+
+def _classes(schema: Schema) -> list[type]:
+    """The types of tuples in a stream, its own first."""
+    found: list[type] = [schema.type]
+    for attribute in schema.attributes:
+        kind: AttributeType | None = attribute.type
+        while kind is not None:
+            if kind.nested is not None:
+                found += _classes(kind.nested)
+            kind = kind.element
+    return found

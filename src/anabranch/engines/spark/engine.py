@@ -90,6 +90,7 @@ class _Execution:
         self.epoch = epoch
         self.slices = cut(plan.graph, epoch, cluster.cores)
         self.layout = lower(plan, self._degree(plan, channels), slices_sources=self.slices is not None)
+        metrics.notes += [f"in one place: {note}" for note in self.layout.notes]
         self.tail = self.layout.place(TAIL)
         self.arriving = self.layout.arriving(TAIL)
         self.local = LocalPart(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import closing
 from functools import partial
 from typing import Any, Protocol
 
 from anabranch.engines.spark.chunk_rows import ROW, Row
+from anabranch.engines.spark.jobs import rows_of
+from anabranch.engines.spark.lower import SOURCES, Layout, Place
+from anabranch.engines.spark.session import cores_of
 from anabranch.engines.spark.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
 from anabranch.engines.spark.tasks import run_level
+from anabranch.errors import shortened
 
 _TASKS_PER_CORE = 4  # that read a source: a few, so that what is slow here and there evens out
 
@@ -35,13 +38,11 @@ class SparkCluster:
 
     @property
     def cores(self) -> int:
-        context = getattr(self.session, "sparkContext", None)
-        return max(1, int(context.defaultParallelism)) if context is not None else 2
+        return cores_of(self.session)
 
     def rows(self, job: Job) -> Generator[Row, None, None]:
-        frame = self.frame(job)
-        with self._tagged():
-            for row in frame.toLocalIterator(prefetchPartitions=False):
+        with closing(rows_of(self.session, _described(job.layout), lambda: self.frame(job))) as rows:
+            for row in rows:
                 yield Row(*row)
 
     def frame(self, job: Job) -> Any:
@@ -49,27 +50,32 @@ class SparkCluster:
         from pyspark.sql import functions
 
         load = partial(unshipped, shipped(job))
+        source = job.layout.place(SOURCES)
         if job.slices is not None:
             partitions = min(len(job.slices), self.cores * _TASKS_PER_CORE)
-            frame = self.session.range(0, len(job.slices), 1, partitions).mapInArrow(read_slices(load), ROW)
+            numbers = self.session.range(0, len(job.slices), 1, partitions)
+            frame = numbers.mapInArrow(_named(read_slices(load), source), ROW)
         else:
-            frame = self.session.range(0, 1, 1, 1).mapInArrow(draw_all(load), ROW)
+            frame = self.session.range(0, 1, 1, 1).mapInArrow(_named(draw_all(load), source), ROW)
         for number, places in enumerate(job.layout.levels, 1):
             channels = sum(place.channels for place in places)
             frame = frame.repartitionById(channels, functions.col("channel") % channels)
             frame = frame.sortWithinPartitions("place", "epoch", "arrival")
-            frame = frame.mapInArrow(run_level(load, number), ROW)
+            frame = frame.mapInArrow(_named(run_level(load, number), *places), ROW)
         return frame.repartitionById(1, functions.lit(0)).sortWithinPartitions("epoch", "arrival")
 
-    @contextmanager
-    def _tagged(self) -> Iterator[None]:
-        """Whatever of a job still runs when its consumer stops is not needed any more."""
-        tag = f"anabranch-{uuid.uuid4().hex}"
-        self.session.addTag(tag)
-        try:
-            yield
-        except BaseException:
-            self.session.interruptTag(tag)
-            raise
-        finally:
-            self.session.removeTag(tag)
+
+def _described(layout: Layout) -> str:
+    """The job's name in Spark's pages."""
+    places = "; ".join(_name(place) for place in layout.places if not place.is_tail)
+    return shortened(f"{layout.graph.name}: {places}")
+
+
+def _named(task: Any, *places: Place) -> Any:
+    """Spark's plans show the names of functions."""
+    task.__name__ = shortened("; ".join(_name(place) for place in places))
+    return task
+
+
+def _name(place: Place) -> str:
+    return f"{place.id} ({', '.join(place.operators)})"

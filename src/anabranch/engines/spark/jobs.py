@@ -1,11 +1,11 @@
-"""A job in a session: its settings and its name while it runs, its end when nobody waits for it, its errors in words."""
+"""A job in a session: its settings and its name while it runs, its end when nobody waits for it, its errors."""
 
 from __future__ import annotations
 
 import signal
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
@@ -21,7 +21,7 @@ _SETTINGS = {
 }
 
 
-def rows_of(session: Any, description: str, frame: Callable[[], Any]) -> Iterator[Any]:
+def rows_of(session: Any, description: str, frame: Callable[[], Any]) -> Generator[Any, None, None]:
     """The rows of a frame, run as one job. It ends when they have all been taken, or nobody asks for more."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -108,14 +108,15 @@ def _change_back(session: Any, before: dict[str, str | None]) -> None:
 @contextmanager
 def _unbroken() -> Iterator[None]:
     """Ctrl-C waits: a call to Java that is broken off leaves an answer that the next call would take for its own."""
-    if threading.current_thread() is not threading.main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
     came: list[FrameType | None] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(frame))
+    signal.signal(signal.SIGINT, lambda number, frame: came.append(frame))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if came and callable(before):
+    if came:
         before(signal.SIGINT, came[0])

@@ -20,6 +20,7 @@ from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Selectivity, State
 from anabranch.operators.join import Join
 from anabranch.operators.process import Process
+from anabranch.operators.split import Split
 
 SOURCES, TAIL = "sources", "tail"
 
@@ -138,6 +139,14 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
                 if not can_meet(one.lineage, other.lineage):
                     why = f"its tuples meet others at {place.id} in an order that is not known"
                     return {place.region: why} if place.region else _regions_before(plan, layout, place, why)
+        if _has_loop(layout, place) and not _is_one_item_per_tuple(arriving):
+            # What goes around waits until all that was made of a source tuple has come through.
+            why = f"there is a loop at {place.id}, where one source tuple would be several items"
+            return _regions_before(plan, layout, place, why)
+        if _has_loop(layout, place) and not place.is_tail and len(layout.arrivals) > len(layout.places) - 1:
+            # What went around comes after all ways of its source tuple, which numbers and branches do not say.
+            why = f"there is a loop at {place.id} before it, in a program that is no chain"
+            return _regions_behind(plan, layout, place, why)
         if place.level > 0 and not place.is_tail and place.region is None:
             with held_world(thoroughly=False):
                 sharing = [each for each in place.operators if has_effects(plan.graph.operator(each))]
@@ -145,6 +154,21 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
                 why = f"'{sharing[0]}' before it shares something, so it runs in the driver"
                 return _regions_behind(plan, layout, place, why)
     return None
+
+
+def _has_loop(layout: Layout, place: Place) -> bool:
+    return any(edge.is_feedback and edge.target in place.operators for edge in layout.graph.edges)
+
+
+def _is_one_item_per_tuple(arriving: Sequence[Arrival]) -> bool:
+    """Whether no source tuple comes into a place in several pieces."""
+    sources = [next((step for step in each.lineage if step in _draws(each)), None) for each in arriving]
+    numbers = [step for each in arriving for step in each.lineage if isinstance(step, Number)]
+    return len(numbers) == len(arriving) and len(dict.fromkeys(sources)) == len(arriving)
+
+
+def _draws(arrival: Arrival) -> list[Branch]:
+    return [step for step in arrival.lineage if isinstance(step, Branch) and step.at == "draw"]
 
 
 def _regions_before(plan: Plan, layout: Layout, place: Place, why: str) -> dict[str, str]:
@@ -311,15 +335,19 @@ class _Builder:
         return tuple(names[name] for name in region.key if name in names)
 
     def _put_in_one_place(self, operator: Operator) -> None:
-        """Operators of one level that are not parallel share a place."""
+        """Operators of one level that are not parallel share a place, but for a split, whose outputs keep an order."""
+        alone = isinstance(operator.definition, Split) and operator.on_error == "stop"
         level = 1
         for edge in self._before(operator):
             before = self.home[edge.source]
-            is_one_place = before != SOURCES and before not in self.region
-            level = max(level, self.level[before] + (0 if is_one_place else 1))
-        place = f"S{level}"
+            is_shared = before != SOURCES and before not in self.region and not self._is_split(before)
+            level = max(level, self.level[before] + (0 if is_shared and not alone else 1))
+        place = f"S{level}.{operator.id}" if alone else f"S{level}"
         self.level[place] = level
         self._put(operator.id, place)
+
+    def _is_split(self, place: str) -> bool:
+        return "." in place
 
     # Places and streams -----------------------------------------------------------------------------------------
 
@@ -352,7 +380,7 @@ class _Builder:
             self.channels[region] if region else 1,
             tuple(inputs),
             tuple(outputs),
-            selectivity is Selectivity.UNBOUNDED or (region is None and place != SOURCES),
+            selectivity is Selectivity.UNBOUNDED or (region is None and place != SOURCES and not self._is_split(place)),
             region,
         )
 
@@ -385,7 +413,9 @@ def _behind(layout: Layout, place: Place, number: int) -> Lineage:
         return drawn if len(place.outputs) == 1 else (*drawn, Branch("draw", number))
     lineage = layout.lineage_of_items(place)
     if len(place.outputs) > 1:
-        lineage = (*lineage, Branch(place.id, number, is_ordered=False))
+        # A split gives a tuple to its outputs in their order; of other places only the order at one output is known.
+        is_split = len(place.operators) == 1 and not place.is_prolific
+        lineage = (*lineage, Branch(place.id, number if not is_split else place.outputs[number].port, is_split))
     return (*lineage, Number(place.id)) if place.is_prolific else lineage
 
 

@@ -6,10 +6,12 @@ not it could import them, and whatever another run left in it.
 
 from __future__ import annotations
 
+import copy
 import functools
 import io
 import pickle
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -51,18 +53,23 @@ def shipped(job: Job) -> bytes:
             raise CannotBeSent(in_words(problem)) from problem
 
 
+_sending = threading.RLock()  # the pickler's list of modules is one for all threads
+
+
 @contextmanager
 def _user_modules_by_value() -> Iterator[None]:
-    registered = []
-    for module in user_modules():
-        if module.__name__ != "__main__" and module.__name__ in sys.modules:
-            _pickler.register_pickle_by_value(module)
-            registered.append(module)
-    try:
-        yield
-    finally:
-        for module in registered:
-            _pickler.unregister_pickle_by_value(module)
+    with _sending:
+        registered = []
+        already = _pickler.list_registry_pickle_by_value()
+        for module in user_modules():
+            if module.__name__ not in ("__main__", *already) and module.__name__ in sys.modules:
+                _pickler.register_pickle_by_value(module)
+                registered.append(module)
+        try:
+            yield
+        finally:
+            for module in registered:
+                _pickler.unregister_pickle_by_value(module)
 
 
 @functools.lru_cache(maxsize=4)
@@ -79,12 +86,21 @@ def unshipped(shipment: bytes) -> Job:
 class _Elsewhere(PlainProblem):
     """An exception that could not leave the worker it was raised in, in its words."""
 
+    def __init__(self, said: str, verb: str = "failed") -> None:
+        super().__init__(said, verb)
+        self.verb = verb  # type: ignore[misc]  # of the class where it is known
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
 
 class _ByName(pickle.Pickler):
     """Classes of the user's by their names: sent by value, they would replace what the driver has."""
 
     def persistent_id(self, thing: Any) -> tuple[str, str] | None:
-        is_users = isinstance(thing, type) and not is_library_class(thing)
+        is_class = isinstance(thing, type)
+        # In a worker `__main__` is a file of Spark's, and yet the classes that say so are the user's.
+        is_users = is_class and (thing.__module__ == "__main__" or not is_library_class(thing))
         return (thing.__module__, thing.__qualname__) if is_users else None
 
 
@@ -105,34 +121,52 @@ class _WithNames(pickle.Unpickler):
 
 
 def ship_error(moment: Moment, error: RunError) -> bytes:
-    """An error and when it happened, as it is and in words alone: who gets it may not know the user's classes."""
-    exactly = io.BytesIO()
+    """An error and when it happened: as it is, with its cause in words, and in words alone, as some do not travel."""
+    said = _in_words(error)
+    with_item = _with_item(said, error)
+    return pickle.dumps((moment, said, str(error), [_by_name(each) for each in (error, with_item)]))
+
+
+def _by_name(error: RunError) -> bytes:
+    into = io.BytesIO()
     try:
-        _ByName(exactly).dump(error)
+        _ByName(into).dump(error)
     except Exception:
-        exactly = io.BytesIO()
-    return pickle.dumps((moment, _in_words(error), exactly.getvalue()))
+        return b""
+    return into.getvalue()
 
 
 def _in_words(error: RunError) -> RunError:
     if not isinstance(error, OperatorError):
         return RunError(str(error))
+    verb = error.cause.verb if isinstance(error.cause, PlainProblem) else "failed"
     return OperatorError(
         error.operator,
         location=error.location,
-        cause=_Elsewhere(in_words(error.cause)),
+        cause=_Elsewhere(in_words(error.cause), verb),
         during=error.during,
         raised_at=error.raised_at,
     )
 
 
+def _with_item(said: RunError, error: RunError) -> RunError:
+    if isinstance(said, OperatorError) and isinstance(error, OperatorError):
+        said = copy.copy(said)
+        said.item = error.item
+    return said
+
+
 def unship_error(payload: bytes, graph: Graph) -> tuple[Moment, RunError]:
-    moment, error, exactly = pickle.loads(payload)
+    moment, error, text, forms = pickle.loads(payload)
     types = [port.schema.type for operator in graph.operators for port in (*operator.inputs, *operator.outputs)]
-    with suppress(Exception):  # then it is said in words
-        found = _WithNames(io.BytesIO(exactly), {(each.__module__, each.__qualname__): each for each in types}).load()
-        if isinstance(found, RunError):
-            error = found
+    classes = {(each.__module__, each.__qualname__): each for each in types}
+    for form in forms:
+        with suppress(Exception):  # then it is said in words
+            found = _WithNames(io.BytesIO(form), classes).load()
+            # An exception is made again from its arguments, and may then say something else.
+            if isinstance(found, RunError) and str(found) == text:
+                error = found
+                break
     if isinstance(error, OperatorError):
         error.__cause__ = error.cause
     return moment, error

@@ -43,12 +43,23 @@ def must_stay(graph: Graph) -> str | None:
     return None
 
 
+def can_be_cut(graph: Graph) -> bool:
+    """Whether the only source of a program is one that can be cut into slices, as far as that is known without it."""
+    if len(graph.sources) > 1 or len(graph.sources[0].outputs) > 1:
+        return False
+    match graph.sources[0].definition:
+        case Beacon(count=int()) | FromItems(items=tuple() | range(), partition_by=()):
+            return True
+        case ReadFiles(partition_by=()):
+            return True
+    return False
+
+
 def cut(graph: Graph, epoch: int = EPOCH, cores: int = 1) -> tuple[Any, ...] | None:
     """The only source in slices, in order; None where there are several or it cannot be cut."""
-    if len(graph.sources) > 1 or len(graph.sources[0].outputs) > 1:
+    if not can_be_cut(graph):
         return None
-    [source] = graph.sources
-    match source.definition:
+    match graph.sources[0].definition:
         case Beacon(count=int(count)):
             return _numbers(count, epoch)
         case FromItems(items=tuple() | range() as items, partition_by=()):

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sys
 import sysconfig
 import tempfile
@@ -17,12 +18,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from anabranch.engines.spark.java import find_java
-from anabranch.engines.spark.troubles import SparkError, spark_error
+from anabranch.engines.spark.troubles import SparkError, innermost, spark_error
 
 LOCAL = "local[*]"
-_LINES_SHOWN = 12
+_LINES_SHOWN = 6
+_IS_NO_REASON = re.compile(r"\tat |WARNING: |Picked up |Using Spark's default |\S+ \S+ (WARN|INFO) ")  # of what Java says
+_CONNECT_PORT = 15002  # of servers whose address names none
+_SECONDS_TO_ANSWER = 3
 _CLUSTER_HERE = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")
 
 # What moves chunk rows is copied, not compressed. Those of a job are in jobs.py.
@@ -52,7 +57,7 @@ class SparkOptions:
 
 
 def started(options: SparkOptions) -> Any:
-    """A new session. What the caller asks for comes first, then what spark-submit was told, then what suits us."""
+    """A new session."""
     master = options.master or os.environ.get("SPARK_REMOTE")
     with warnings.catch_warnings(), _signals_kept():
         warnings.simplefilter("ignore")
@@ -68,30 +73,40 @@ def _connected(url: str, options: SparkOptions) -> Any:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    _must_listen(url)
     try:
         session = _built(SparkSession.builder.remote(url), options.conf)
         session.version  # noqa: B018 - the server is called for the first time
     except ImportError as problem:
         raise SparkError(
-            f"Spark Connect lacks a package: {problem}", hint=f"{sys.executable} -m pip install 'anabranch[connect]'"
+            f"Spark Connect lacks a package: {innermost(str(problem))}",
+            hint=f"{sys.executable} -m pip install 'anabranch[connect]'",
         ) from problem
     except PySparkException as problem:
         raise spark_error(problem, f"no session at {url}") from problem
     return session
 
 
+def _must_listen(url: str) -> None:
+    """Connect itself would try for ten minutes before it says that nobody is there."""
+    address = urlsplit(url)
+    try:
+        socket.create_connection((address.hostname, address.port or _CONNECT_PORT), _SECONDS_TO_ANSWER).close()
+    except ConnectionRefusedError as problem:
+        raise SparkError(f"no Spark Connect server listens at {url}") from problem
+    except OSError:  # perhaps there is another way to it, as through a proxy
+        return
+
+
 def _submitted(options: SparkOptions) -> Any:
-    """The session of a script that spark-submit runs: Java is there already, and set up by whoever called that."""
-    from pyspark import SparkConf, SparkContext
+    """The session of a script that spark-submit runs: set up by whoever called that, changed where asked to."""
     from pyspark.sql import SparkSession
 
-    SparkContext._ensure_initialized()  # else SparkConf does not know what spark-submit was told
-    told = dict(SparkConf().getAll())
-    ours = {name: value for name, value in _settings(told["spark.master"], options).items() if name not in told}
     builder = SparkSession.builder
     if options.master is not None:
         builder = builder.master(options.master)
-    return _built(builder, {**ours, **options.conf})
+    settings = {"spark.ui.enabled": "true"} if options.ui else {}
+    return _built(builder, {**settings, **options.conf})
 
 
 def _started_here(master: str, options: SparkOptions) -> Any:
@@ -187,21 +202,25 @@ def _quiet() -> Iterator[None]:
     """What Java says goes into a file without a name, for as long as it runs; where it does not start, it is shown."""
     from pyspark.errors import PySparkRuntimeError
 
+    sys.stdout.flush()
     sys.stderr.flush()
-    own = os.dup(2)
+    own = [(number, os.dup(number)) for number in (1, 2)]
     with tempfile.TemporaryFile() as said:
-        os.dup2(said.fileno(), 2)
+        for number, _ in own:
+            os.dup2(said.fileno(), number)
         try:
             yield
         except PySparkRuntimeError as problem:
             said.seek(0)
-            words = said.read().decode(errors="replace").strip().splitlines()[-_LINES_SHOWN:]
-            raise SparkError("\n".join(["Spark's Java does not start", *words])) from problem
+            lines = said.read().decode(errors="replace").splitlines()
+            words = [f"  {line}" for line in lines if line.strip() and not _IS_NO_REASON.match(line)]
+            raise SparkError("\n".join(["Spark's Java does not start", *words[-_LINES_SHOWN:]])) from problem
         except Exception as problem:
             raise spark_error(problem, "Spark does not start") from problem
         finally:
-            os.dup2(own, 2)
-            os.close(own)
+            for number, kept in own:
+                os.dup2(kept, number)
+                os.close(kept)
 
 
 @contextmanager

@@ -1,0 +1,77 @@
+"""What a plan becomes on Spark, in words: places by level, how tuples come to them, what they carry for their order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from anabranch.engines.spark.lower import SOURCES, TAIL, Arrival, Layout, Place, lower
+from anabranch.engines.spark.order import Branch, Lineage
+from anabranch.engines.spark.sources import can_be_cut, must_stay
+from anabranch.errors import SourceError
+from anabranch.graph.plan import Plan
+
+
+def as_text(plan: Plan, channels: Mapping[str, int]) -> str:
+    """The layout of a plan; `channels` is by region, and else as many as this machine has cores."""
+    try:
+        why = must_stay(plan.graph)
+    except SourceError:
+        why = None  # the files are not there yet, which is no reason not to explain
+    if why is not None:
+        return f"On Spark\n  all of it runs in the driver: {why}\n"
+    cores = len(os.sched_getaffinity(0))
+    degree = {region.id: channels.get(region.id, cores) for region in plan.regions}
+    layout = lower(plan, degree, slices_sources=can_be_cut(plan.graph))
+    return "\n".join(["On Spark", *_lines(layout), ""])
+
+
+def _lines(layout: Layout) -> Iterator[str]:
+    rows = [_cells(layout, place) for place in layout.places]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  " + "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    for note in layout.notes:
+        yield f"  in one place: {note}"
+
+
+def _cells(layout: Layout, place: Place) -> tuple[str, str, str, str]:
+    operators = [each for each in place.operators if not layout.graph.operator(each).is_source]
+    if place.id == TAIL:
+        operators += [sink.id for sink in layout.graph.sinks]
+    arriving = "; ".join(_arrival(layout, place, arrival) for arrival in layout.arriving(place.id))
+    return _where(layout, place), _channels(layout, place), ", ".join(operators) or "–", arriving
+
+
+def _where(layout: Layout, place: Place) -> str:
+    if place.id == SOURCES:
+        return "read " + ", ".join(source.id for source in layout.graph.sources)
+    return "driver" if place.id == TAIL else f"stage {place.level}"
+
+
+def _channels(layout: Layout, place: Place) -> str:
+    if place.id == SOURCES:
+        return "slices" if can_be_cut(layout.graph) else "one task"
+    if place.region is None:
+        return "one place"
+    return f"{place.region} × {place.channels}"
+
+
+def _arrival(layout: Layout, place: Place, arrival: Arrival) -> str:
+    if place.region is None:
+        how = "put in order"
+    else:
+        how = f"by {', '.join(arrival.key)}" if arrival.key else "whole epochs in turn"
+    name = arrival.stream.operator
+    return f"{name}: {how} ({_order(arrival.lineage)})"
+
+
+def _order(lineage: Lineage) -> str:
+    """`#draw` for the number a tuple was drawn as, `branch@X`, and `index@R1` of those that R1 made of one."""
+    steps = []
+    for step in lineage:
+        if isinstance(step, Branch):
+            steps.append(f"branch@{step.at.removesuffix('.0')}")
+        else:
+            steps.append(f"#{step.of}" if step.of == "draw" or "." in step.of else f"index@{step.of}")
+    return "epoch, " + ", ".join(steps)
