@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,11 @@ class Data:
         return Data(self.types, tuple(_copied(stream.slice(at, count)) for stream, at, count in streams), turns)
 
     def rows(self) -> list[list[Any]]:
-        """NamedTuples, stream by stream."""
+        """NamedTuples, stream by stream; the same ones for whoever asks, since where they lie in memory counts."""
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> list[list[Any]]:
         return [
             list(map(type._make, zip(*(column.to_pylist() for column in stream.columns), strict=True)))
             for type, stream in zip(self.types, self.streams, strict=True)
@@ -70,12 +75,19 @@ class Data:
 
 def row_batches(data: Data) -> list[Batch]:
     """What a processing element in the Python form is given."""
-    return [_batch(data, each, has_rows=True) for each in _with_end(data, ROW_CHUNK)]
+    batches = []
+    done = [0] * len(data.types)
+    for part, is_last in _with_end(data, ROW_CHUNK):
+        counts = [stream.num_rows for stream in part.streams]
+        rows = [all_[at : at + count] for all_, at, count in zip(data.rows(), done, counts, strict=True)]
+        done = [at + count for at, count in zip(done, counts, strict=True)]
+        batches.append(_batch(part, is_last, rows, Chunk.of_rows))
+    return batches
 
 
 def column_batches(data: Data, size: int = COLUMN_CHUNK) -> list[Batch]:
     """What a native processing element is given."""
-    return [_batch(data, each, has_rows=False) for each in _with_end(data, size)]
+    return [_batch(part, is_last, part.streams, Chunk.of_batch) for part, is_last in _with_end(data, size)]
 
 
 def _with_end(data: Data, size: int) -> list[tuple[Data, bool]]:
@@ -83,11 +95,8 @@ def _with_end(data: Data, size: int) -> list[tuple[Data, bool]]:
     return [(part, part is parts[-1]) for part in parts]
 
 
-def _batch(whole: Data, part_and_end: tuple[Data, bool], *, has_rows: bool) -> Batch:
-    part, is_last = part_and_end
-    schemas = [schema_of(type) for type in whole.types]
-    contents: Sequence[Any] = part.rows() if has_rows else part.streams
-    make = Chunk.of_rows if has_rows else Chunk.of_batch
+def _batch(part: Data, is_last: bool, contents: Sequence[Any], make: Any) -> Batch:
+    schemas = [schema_of(type) for type in part.types]
     chunks = tuple(make(schema, each, is_last=is_last) for schema, each in zip(schemas, contents, strict=True))
     turns = part.turns
     if turns is not None and is_last:  # the ends are items too
