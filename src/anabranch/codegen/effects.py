@@ -32,4 +32,5 @@ def has_effects(operator: Operator) -> bool:
 def _functions(value: Any) -> list[Any]:
     if isinstance(value, tuple):
         return [function for each in value for function in _functions(each)]
-    return [value] if callable(value) else []
+    is_ours = type(value).__module__.startswith("anabranch.")  # it makes a tuple of others, and nothing else
+    return [value] if callable(value) and not is_ours else []
