@@ -46,7 +46,7 @@ class Simulated:
             batches = []
             for rows in partitions:
                 rows.sort(key=lambda row: (row.place, row.epoch, row.arrival))
-                batches += list(run_level(lambda: job, number)([as_batch([row]) for row in rows]))
+                batches += list(run_level(lambda: job, number)([as_batch(row) for row in rows]))
         yield from sorted(self._shuffled(batches), key=lambda row: (row.epoch, row.arrival))
 
     def _shuffled(self, batches: Iterable[pa.RecordBatch]) -> list[Row]:

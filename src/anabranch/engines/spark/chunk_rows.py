@@ -49,27 +49,26 @@ class Row:
     epoch: int
     arrival: int
     kind: int
-    payload: bytes | memoryview
+    payload: Any  # a buffer
 
     @property
     def values(self) -> tuple[Any, ...]:
         return self.channel, self.place, self.epoch, self.arrival, self.kind, self.payload
 
 
-def as_batch(rows: Iterable[Row]) -> pa.RecordBatch:
-    columns = zip(*(row.values for row in rows), strict=True)
-    return pa.record_batch(
-        [pa.array(column, field.type) for column, field in zip(columns, _ARROW, strict=True)], _ARROW
-    )
+def as_batch(row: Row) -> pa.RecordBatch:
+    """A batch of one row, whose payload is not copied."""
+    numbers = [pa.array([value], field.type) for value, field in zip(row.values[:-1], _ARROW, strict=False)]
+    payload = pa.py_buffer(row.payload)
+    offsets = pa.py_buffer(np.array([0, payload.size], np.int32))
+    return pa.record_batch([*numbers, pa.Array.from_buffers(pa.binary(), 1, [None, offsets, payload])], _ARROW)
 
 
 def rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     for batch in batches:
-        channels, places, epochs, arrivals, kinds = (batch.column(at).to_pylist() for at in range(5))
-        for at, (channel, place, epoch, arrival, kind) in enumerate(
-            zip(channels, places, epochs, arrivals, kinds, strict=True)
-        ):
-            yield Row(channel, place, epoch, arrival, kind, memoryview(batch.column(5)[at].as_buffer()))
+        numbers = [batch.column(at).to_pylist() for at in range(5)]
+        for at, (channel, place, epoch, arrival, kind) in enumerate(zip(*numbers, strict=True)):
+            yield Row(channel, place, epoch, arrival, kind, batch.column(5)[at].as_buffer())
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ class Piece:
     end: tuple[int, ...] | None = None
 
 
-def pack(piece: Piece) -> bytes:
+def pack(piece: Piece) -> pa.Buffer:
     meta: dict[str, Any] = {"end": piece.end, "order": -1 if piece.order is None else len(piece.order)}
     try:
         columns = piece.chunk.batch
@@ -109,10 +108,10 @@ def pack(piece: Piece) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as writer:
         writer.write_batch(pa.record_batch(arrays, schema))
-    return bytes(sink.getvalue())
+    return sink.getvalue()
 
 
-def unpack(schema: Schema, payload: bytes | memoryview) -> Piece:
+def unpack(schema: Schema, payload: Any) -> Piece:
     with pa.ipc.open_stream(pa.py_buffer(payload)) as reader:
         batch = reader.read_next_batch()
     meta = json.loads(batch.schema.metadata[_META])

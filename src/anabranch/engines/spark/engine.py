@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from itertools import groupby
@@ -12,13 +13,14 @@ from anabranch.codegen.forms import Form
 from anabranch.engines import in_process
 from anabranch.engines.base import Metrics, Result, carrying_result, collected
 from anabranch.engines.drawing import check_sources
-from anabranch.engines.expected_size import form_for
+from anabranch.engines.expected_size import expected_tuples, form_for
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.local_part import LocalPart
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.chunk_rows import Kind, Row, unpack
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
-from anabranch.engines.spark.lower import SOURCES, TAIL, lower
+from anabranch.engines.spark.layout import SOURCES, TAIL
+from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.meeting import Arrived, gathered, met, without
 from anabranch.engines.spark.order import Moment, width
 from anabranch.engines.spark.session import SparkOptions, session_for
@@ -42,6 +44,7 @@ def run(
 ) -> Result:
     """Run a bounded program; an error or interrupt that stops it carries the result so far."""
     metrics = metrics or Metrics()
+    metrics.start(plan.graph)  # who is interrupted while Spark starts asks for figures too
     why = must_stay(plan.graph)
     if why is not None:
         return _run_here(plan, metrics, form, why)
@@ -109,6 +112,11 @@ class _Execution:
                 raise UsageError(f"{number} is not a number of channels", hint=f"use 1 to {_MOST_CHANNELS:,}")
         return {region.id: given.get(region.id, usual) for region in plan.regions}
 
+    def _job(self, generated: dict[str, Decision], reports: str) -> Job:
+        drawn = expected_tuples(self.graph) // self.epoch + 1
+        epochs = drawn if self.slices is None else len(self.slices)
+        return Job(self.layout, generated, self.slices, self.epoch, epochs, reports, os.getcwd())
+
     def _generated(self) -> dict[str, Decision]:
         """The code of every place that is not here."""
         behind = part_behind_the_source(self.layout)
@@ -133,7 +141,7 @@ class _Execution:
         generated = self._generated()
         with (
             watched(self.metrics) as reports,
-            closing(self.cluster.rows(Job(self.layout, generated, self.slices, self.epoch, reports))) as arriving,
+            closing(self.cluster.rows(self._job(generated, reports))) as arriving,
         ):
             for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
                 if epoch == FIGURES:

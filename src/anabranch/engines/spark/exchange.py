@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from anabranch.engines.spark.chunk_rows import ROW, Row
 from anabranch.engines.spark.jobs import rows_of
-from anabranch.engines.spark.lower import SOURCES, Layout, Place
+from anabranch.engines.spark.layout import SOURCES, Layout, Place
 from anabranch.engines.spark.session import cores_of
 from anabranch.engines.spark.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
@@ -17,6 +17,9 @@ from anabranch.engines.spark.tasks import run_level
 from anabranch.errors import shortened
 
 _TASKS_PER_CORE = 4  # that read a source: a few, so that what is slow here and there evens out
+
+_EPOCHS_AT_ONCE = 64  # that are fetched for the tail: up to 256 MB of a file
+_MOST_RANGES = 256
 
 
 class Cluster(Protocol):
@@ -46,7 +49,7 @@ class SparkCluster:
                 yield Row(*row)
 
     def frame(self, job: Job) -> Any:
-        """The data frame of a run: its rows for the tail, in one partition, sorted by epoch."""
+        """The data frame of a run: its rows for the tail, sorted by epoch, in partitions that follow one another."""
         from pyspark.sql import functions
 
         load = partial(unshipped, shipped(job))
@@ -62,7 +65,11 @@ class SparkCluster:
             frame = frame.repartitionById(channels, functions.col("channel") % channels)
             frame = frame.sortWithinPartitions("place", "epoch", "arrival")
             frame = frame.mapInArrow(_named(run_level(load, number), *places), ROW)
-        return frame.repartitionById(1, functions.lit(0)).sortWithinPartitions("epoch", "arrival")
+        # Each is fetched as a whole: one for all would have to fit into the driver.
+        ranges = min(-(-job.epochs // _EPOCHS_AT_ONCE), _MOST_RANGES)
+        within = functions.floor(functions.col("epoch") * ranges / job.epochs)
+        place = functions.least(functions.greatest(within, functions.lit(0)), functions.lit(ranges - 1)).cast("int")
+        return frame.repartitionById(ranges, place).sortWithinPartitions("epoch", "arrival")
 
 
 def _described(layout: Layout) -> str:

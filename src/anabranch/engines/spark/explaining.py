@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from anabranch.engines.spark.lower import SOURCES, TAIL, Arrival, Layout, Place, lower
+from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Layout, Place
+from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.order import Branch, Lineage
 from anabranch.engines.spark.sources import can_be_cut, must_stay
 from anabranch.errors import SourceError

@@ -8,96 +8,20 @@ driver, with the sinks: the *tail*.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from anabranch.analysis.modules import held_world
 from anabranch.codegen.effects import has_effects
 from anabranch.codegen.part import Stream
+from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Layout, Place
 from anabranch.engines.spark.order import Branch, Lineage, Number, can_meet
 from anabranch.graph.index import GraphIndex
-from anabranch.graph.model import Edge, Graph, Operator
+from anabranch.graph.model import Edge, Operator
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Selectivity, State
 from anabranch.operators.join import Join
 from anabranch.operators.process import Process
 from anabranch.operators.split import Split
-
-SOURCES, TAIL = "sources", "tail"
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order."""
-
-    stream: Stream
-    place: str
-    key: tuple[str, ...] = ()
-    lineage: Lineage = ()
-
-
-@dataclass(frozen=True)
-class Place:
-    """Operators that run together. `operators` are in the order of the program; those of the tail are without sinks.
-
-    Numbers of outputs get a column more where one item may become several; `is_renumbered` says that the numbers of a
-    whole epoch are given afresh behind it.
-    """
-
-    id: str
-    operators: tuple[str, ...]
-    level: int
-    channels: int
-    inputs: tuple[Stream, ...] = ()
-    outputs: tuple[Stream, ...] = ()
-    is_prolific: bool = False
-    region: str | None = None
-
-    @property
-    def is_tail(self) -> bool:
-        return self.id == TAIL
-
-
-@dataclass(frozen=True)
-class Layout:
-    """All places, the tail last, and for each stream that leaves one where it arrives."""
-
-    graph: Graph
-    places: tuple[Place, ...]
-    arrivals: tuple[Arrival, ...]
-    notes: tuple[str, ...] = ()
-    _by_id: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_id", {place.id: place for place in self.places})
-
-    def place(self, place_id: str) -> Place:
-        return self._by_id[place_id]
-
-    @property
-    def levels(self) -> tuple[tuple[Place, ...], ...]:
-        """The places between the sources and the tail, by level."""
-        last = max((place.level for place in self.places if not place.is_tail), default=0)
-        between = [place for place in self.places if not place.is_tail]
-        return tuple(tuple(place for place in between if place.level == level) for level in range(1, last + 1))
-
-    def arriving(self, place_id: str) -> list[Arrival]:
-        return [arrival for arrival in self.arrivals if arrival.place == place_id]
-
-    def leaving(self, stream: Stream) -> list[Arrival]:
-        return [arrival for arrival in self.arrivals if arrival.stream == stream]
-
-    def first_channel(self, place: Place) -> int:
-        """Where its channels begin among those of its level."""
-        before = [other for other in self.places if other.level == place.level and not other.is_tail]
-        return sum(other.channels for other in before[: before.index(place)])
-
-    def lineage_of_items(self, place: Place) -> Lineage:
-        """What the items of a place are ordered by, once its streams have met."""
-        arriving = self.arriving(place.id)
-        if len(arriving) == 1:
-            return arriving[0].lineage
-        depth = max((len(arrival.lineage) for arrival in arriving), default=0)
-        return tuple(Number(f"{place.id}.{at}") for at in range(depth))
 
 
 def lower(plan: Plan, channels: Mapping[str, int], *, slices_sources: bool) -> Layout:
@@ -139,7 +63,7 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
                 if not can_meet(one.lineage, other.lineage):
                     why = f"its tuples meet others at {place.id} in an order that is not known"
                     return {place.region: why} if place.region else _regions_before(plan, layout, place, why)
-        if _has_loop(layout, place) and not _is_one_item_per_tuple(arriving):
+        if _has_loop(layout, place) and not (_is_one_item_per_tuple(arriving) and _counts_source_tuples(plan, layout)):
             # What goes around waits until all that was made of a source tuple has come through.
             why = f"there is a loop at {place.id}, where one source tuple would be several items"
             return _regions_before(plan, layout, place, why)
@@ -165,6 +89,12 @@ def _is_one_item_per_tuple(arriving: Sequence[Arrival]) -> bool:
     sources = [next((step for step in each.lineage if step in _draws(each)), None) for each in arriving]
     numbers = [step for each in arriving for step in each.lineage if isinstance(step, Number)]
     return len(numbers) == len(arriving) and len(dict.fromkeys(sources)) == len(arriving)
+
+
+def _counts_source_tuples(plan: Plan, layout: Layout) -> bool:
+    """Whether numbers of the draw are those of source tuples, not of what tasks made of them where they read them."""
+    behind = [each for each in layout.place(SOURCES).operators if not layout.graph.operator(each).is_source]
+    return all(plan.properties[each].selectivity is not Selectivity.UNBOUNDED for each in behind)
 
 
 def _draws(arrival: Arrival) -> list[Branch]:

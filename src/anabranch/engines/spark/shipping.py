@@ -21,7 +21,7 @@ from pyspark import cloudpickle as pickler
 
 from anabranch.analysis.modules import is_library_class, user_modules
 from anabranch.codegen.build import Decision
-from anabranch.engines.spark.lower import Layout
+from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.order import Moment
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
@@ -38,7 +38,9 @@ class Job:
     generated: Mapping[str, Decision]  # by place; none for the tail, and for sources that nothing follows at once
     slices: tuple[Any, ...] | None  # of the only source; None where one task draws from all sources
     epoch: int  # tuples that are drawn for one epoch
+    epochs: int = 1  # about how many there are
     reports: str = ""  # the folder for those who watch
+    folder: str = "."  # where the run is, which relative paths start at
 
 
 class CannotBeSent(Exception):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from anabranch.codegen.pe import Stopped
 from anabranch.engines.batching import Gathered
 from anabranch.engines.drawing import Failed, draw
 from anabranch.engines.spark.chunk_rows import Piece, Row
-from anabranch.engines.spark.lower import SOURCES, Layout
+from anabranch.engines.spark.layout import SOURCES, Layout
 from anabranch.engines.spark.meeting import as_columns, joined
 from anabranch.engines.spark.order import Moment, Number
 from anabranch.engines.spark.shipping import Job
@@ -47,9 +49,23 @@ def draw_all(load: Callable[[], Job]) -> Any:
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:
-            yield from in_batches(_DrawTask(load()).rows())
+            job = load()
+            with _in_folder(job.folder):
+                yield from in_batches(_DrawTask(job).rows())
 
     return run
+
+
+@contextmanager
+def _in_folder(folder: str) -> Iterator[None]:
+    """Relative paths are those of the run: a worker stays in the folder where it was started."""
+    before = os.getcwd()
+    with suppress(OSError):  # on a machine without such a folder the paths have to be absolute
+        os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def part_behind_the_source(layout: Layout) -> Part | None:

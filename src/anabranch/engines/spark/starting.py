@@ -25,7 +25,9 @@ from anabranch.engines.spark.troubles import SparkError, innermost, spark_error
 
 LOCAL = "local[*]"
 _LINES_SHOWN = 6
-_IS_NO_REASON = re.compile(r"\tat |WARNING: |Picked up |Using Spark's default |\S+ \S+ (WARN|INFO) ")  # of what Java says
+_IS_NO_REASON = re.compile(
+    r"\tat |WARNING: |Picked up |Using Spark's default |\S+ \S+ (WARN|INFO) "
+)  # of what Java says
 _CONNECT_PORT = 15002  # of servers whose address names none
 _SECONDS_TO_ANSWER = 3
 _CLUSTER_HERE = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")

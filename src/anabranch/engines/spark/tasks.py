@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
@@ -14,7 +16,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, as_batch, pack, rows_in, unpack
-from anabranch.engines.spark.lower import TAIL, Arrival, Layout, Place
+from anabranch.engines.spark.layout import TAIL, Arrival, Layout, Place
 from anabranch.engines.spark.meeting import Items, as_columns, gathered, met, taken
 from anabranch.engines.spark.order import LAST, Columns, Moment, indices, width
 from anabranch.engines.spark.routing import channels_of
@@ -37,9 +39,16 @@ def run_level(load: Callable[[], Job], level: int) -> Any:
 
 
 def in_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
-    """A few rows at a time: each may be large."""
+    """What a task gives to Spark: a row at a time, since each may be large."""
     for row in rows:
-        yield as_batch([row])
+        yield as_batch(row)
+    _freeze()
+
+
+@functools.cache
+def _freeze() -> None:
+    """After the first task of a worker: Spark collects garbage behind every task, and need not look at all of us."""
+    gc.freeze()
 
 
 def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:

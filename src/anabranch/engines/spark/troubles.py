@@ -25,7 +25,8 @@ class SparkError(RunError):
 
 
 def spark_error(problem: BaseException, doing: str = "Spark failed") -> SparkError:
-    said = innermost(in_words(problem))
+    is_gone = isinstance(problem, EOFError | ConnectionError) or type(problem).__name__ == "Py4JNetworkError"
+    said = "its Java has ended, or was killed" if is_gone else innermost(in_words(problem))
     return SparkError(f"{doing}: {said}", hint=next((hint for part, hint in _HINTS.items() if part in said), None))
 
 

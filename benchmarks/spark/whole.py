@@ -1,0 +1,88 @@
+"""The whole benchmark, part after part: the figures that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks.codegen.measure import Figure
+from benchmarks.machine import print_machine
+from benchmarks.spark import busy, fraud, memory, order_cost, raw_exchange, report
+from benchmarks.spark.race import ratio
+from benchmarks.spark.sizes import Sizes
+
+Figures = dict[str, Figure]
+Part = tuple[tuple[str, ...], Callable[[Console, Sizes], Figures]]  # the names of its figures, and how to get them
+
+
+def measure(wanted: Collection[str], sizes: Sizes) -> dict[str, Any]:
+    """All wanted figures; where one could not be measured, it is said why, it is null, and the others are there."""
+    console = Console(width=150, highlight=False)
+    print_machine(console, ("pyspark", "pyarrow", "pandas", "numba"))
+    figures: Figures = {}
+    failed: list[str] = []
+    for names, part in _parts(wanted):
+        try:
+            figures |= part(console, sizes)
+        except Exception as problem:  # what else was measured should not be lost
+            report.print_failure(console, names, problem)
+            failed += names
+    return {**dict.fromkeys(failed), **report.print_figures(console, figures)}
+
+
+def _parts(wanted: Collection[str]) -> Iterator[Part]:
+    for rivals, size in ((fraud.FAST, "calls"), (fraud.SLOW, "slow_calls")):
+        chosen = tuple(rival for rival in rivals if f"vs_{rival}" in wanted)
+        if chosen:
+            yield tuple(f"vs_{rival}" for rival in chosen), partial(_fraud, chosen, size)
+    others: dict[str, Callable[[Console, Sizes], Figures]] = {
+        "vs_raw_exchange": _raw_exchange,
+        "two_channels": _two_channels,
+        "two_channels_shuffle": _two_channels_shuffle,
+        "order_cost": _order_cost,
+        "memory_growth": _memory_growth,
+    }
+    yield from (((name,), part) for name, part in others.items() if name in wanted)
+
+
+def _fraud(rivals: tuple[str, ...], size: str, console: Console, sizes: Sizes) -> Figures:
+    count = getattr(sizes, size)
+    times = fraud.contest(rivals, count, sizes.rounds)
+    report.print_times(console, "mobility fraud, CSV to ordered CSV", count, times)
+    return {f"vs_{rival}": ratio(times, rival, fraud.OURS) for rival in rivals}
+
+
+def _raw_exchange(console: Console, sizes: Sizes) -> Figures:
+    times = raw_exchange.contest(sizes.exchanged, sizes.rounds)
+    report.print_times(console, "a shuffle", sizes.exchanged, times)
+    return {"vs_raw_exchange": ratio(times, raw_exchange.RAW, raw_exchange.OURS)}
+
+
+def _two_channels(console: Console, sizes: Sizes) -> Figures:
+    times = busy.contest(sizes.busy, sizes.rounds, has_shuffle=False)
+    report.print_times(console, f"{busy.MICROSECONDS} µs of Python per tuple", sizes.busy, times)
+    return {"two_channels": ratio(times, busy.ONE, busy.TWO)}
+
+
+def _two_channels_shuffle(console: Console, sizes: Sizes) -> Figures:
+    times = busy.contest(sizes.busy_shuffled, sizes.rounds, has_shuffle=True)
+    report.print_times(
+        console, f"{busy.MICROSECONDS} µs, a shuffle, {busy.MICROSECONDS} µs", sizes.busy_shuffled, times
+    )
+    return {"two_channels_shuffle": ratio(times, busy.ONE, busy.TWO)}
+
+
+def _order_cost(console: Console, sizes: Sizes) -> Figures:
+    times = order_cost.contest(sizes.ordered, sizes.rounds)
+    report.print_times(console, "Parquet to Parquet", sizes.ordered, times)
+    return {"order_cost": ratio(times, order_cost.ORDERED, order_cost.UNORDERED)}
+
+
+def _memory_growth(console: Console, sizes: Sizes) -> Figures:
+    found = memory.peaks(sizes.memory, sizes.rounds)
+    few, many = zip(*found, strict=True)
+    report.print_peaks(console, {sizes.memory: few, sizes.memory * memory.TIMES: many})
+    return {"memory_growth": Figure.of([more.workers / less.workers for less, more in found])}

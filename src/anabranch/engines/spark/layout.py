@@ -1,0 +1,87 @@
+"""How a program is laid out on Spark: its places, in levels, and the streams between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from anabranch.codegen.part import Stream
+from anabranch.engines.spark.order import Lineage, Number
+from anabranch.graph.model import Graph
+
+SOURCES, TAIL = "sources", "tail"
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order."""
+
+    stream: Stream
+    place: str
+    key: tuple[str, ...] = ()
+    lineage: Lineage = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Operators that run together. `operators` are in the order of the program; those of the tail are without sinks.
+
+    Numbers of outputs get a column more where one item may become several; `is_renumbered` says that the numbers of a
+    whole epoch are given afresh behind it.
+    """
+
+    id: str
+    operators: tuple[str, ...]
+    level: int
+    channels: int
+    inputs: tuple[Stream, ...] = ()
+    outputs: tuple[Stream, ...] = ()
+    is_prolific: bool = False
+    region: str | None = None
+
+    @property
+    def is_tail(self) -> bool:
+        return self.id == TAIL
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All places, the tail last, and for each stream that leaves one where it arrives."""
+
+    graph: Graph
+    places: tuple[Place, ...]
+    arrivals: tuple[Arrival, ...]
+    notes: tuple[str, ...] = ()
+    _by_id: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_id", {place.id: place for place in self.places})
+
+    def place(self, place_id: str) -> Place:
+        return self._by_id[place_id]
+
+    @property
+    def levels(self) -> tuple[tuple[Place, ...], ...]:
+        """The places between the sources and the tail, by level."""
+        last = max((place.level for place in self.places if not place.is_tail), default=0)
+        between = [place for place in self.places if not place.is_tail]
+        return tuple(tuple(place for place in between if place.level == level) for level in range(1, last + 1))
+
+    def arriving(self, place_id: str) -> list[Arrival]:
+        return [arrival for arrival in self.arrivals if arrival.place == place_id]
+
+    def leaving(self, stream: Stream) -> list[Arrival]:
+        return [arrival for arrival in self.arrivals if arrival.stream == stream]
+
+    def first_channel(self, place: Place) -> int:
+        """Where its channels begin among those of its level."""
+        before = [other for other in self.places if other.level == place.level and not other.is_tail]
+        return sum(other.channels for other in before[: before.index(place)])
+
+    def lineage_of_items(self, place: Place) -> Lineage:
+        """What the items of a place are ordered by, once its streams have met."""
+        arriving = self.arriving(place.id)
+        if len(arriving) == 1:
+            return arriving[0].lineage
+        depth = max((len(arrival.lineage) for arrival in arriving), default=0)
+        return tuple(Number(f"{place.id}.{at}") for at in range(depth))
