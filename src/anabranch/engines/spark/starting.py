@@ -83,9 +83,9 @@ def _connected(url: str, options: SparkOptions) -> Any:
         raise SparkError(
             f"Spark Connect lacks a package: {innermost(str(problem))}",
             hint=f"{sys.executable} -m pip install 'anabranch[connect]'",
-        ) from problem
+        ) from None
     except PySparkException as problem:
-        raise spark_error(problem, f"no session at {url}") from problem
+        raise spark_error(problem, f"no session at {url}") from None
     return session
 
 
@@ -94,8 +94,8 @@ def _must_listen(url: str) -> None:
     address = urlsplit(url)
     try:
         socket.create_connection((address.hostname, address.port or _CONNECT_PORT), _SECONDS_TO_ANSWER).close()
-    except ConnectionRefusedError as problem:
-        raise SparkError(f"no Spark Connect server listens at {url}") from problem
+    except ConnectionRefusedError:
+        raise SparkError(f"no Spark Connect server listens at {url}") from None
     except OSError:  # perhaps there is another way to it, as through a proxy
         return
 
@@ -212,13 +212,13 @@ def _quiet() -> Iterator[None]:
             os.dup2(said.fileno(), number)
         try:
             yield
-        except PySparkRuntimeError as problem:
+        except PySparkRuntimeError:
             said.seek(0)
             lines = said.read().decode(errors="replace").splitlines()
             words = [f"  {line}" for line in lines if line.strip() and not _IS_NO_REASON.match(line)]
-            raise SparkError("\n".join(["Spark's Java does not start", *words[-_LINES_SHOWN:]])) from problem
+            raise SparkError("\n".join(["Spark's Java does not start", *words[-_LINES_SHOWN:]])) from None
         except Exception as problem:
-            raise spark_error(problem, "Spark does not start") from problem
+            raise spark_error(problem, "Spark does not start") from None
         finally:
             for number, kept in own:
                 os.dup2(kept, number)
