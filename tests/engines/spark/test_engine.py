@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import astuple
 from pathlib import Path
@@ -211,6 +212,19 @@ def test_what_exists_only_in_this_process_keeps_a_program_in_it(session: Any) ->
 
     result = ab.run(numbers(100).map(drawn).collect("out"), engine="spark", spark=session)
     assert [item.n for item in result.items("out")] == list(range(100))
+
+
+def test_sinks_may_hold_what_exists_only_in_this_process(session: Any) -> None:
+    lock = threading.Lock()  # it cannot be sent
+    seen: list[int] = []
+
+    def note(item: Item) -> None:
+        with lock:
+            seen.append(item.n)
+
+    result = ab.run(numbers(1_000).process(Running, key="n").for_each(note), engine="spark", spark=session)
+    assert not [each for each in result.metrics.notes if "in the driver" in each]
+    assert len(seen) > 500
 
 
 # Usage --------------------------------------------------------------------------------------------------------------

@@ -191,7 +191,7 @@ def test_a_session_of_our_own(process: Process) -> None:
         "spark, k8s, or local",
         "exact []",
         "exact []",
-        "True local[*]",
+        "True local[*,4]",
         "['running: sources (beacon); R1 (Running); R2 (Running_2)']",
         "True True",
         "http://127.0.0.1",

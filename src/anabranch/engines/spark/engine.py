@@ -115,15 +115,16 @@ class _Execution:
     def _job(self, generated: dict[str, Decision], reports: str) -> Job:
         drawn = expected_tuples(self.graph) // self.epoch + 1
         epochs = drawn if self.slices is None else len(self.slices)
-        return Job(self.layout, generated, self.slices, self.epoch, epochs, reports, os.getcwd())
+        return Job(self.layout.for_tasks(), generated, self.slices, self.epoch, epochs, reports, os.getcwd())
 
     def _generated(self) -> dict[str, Decision]:
         """The code of every place that is not here."""
-        behind = part_behind_the_source(self.layout)
+        layout = self.layout.for_tasks()
+        behind = part_behind_the_source(layout)
         found = {SOURCES: generate(behind, self.form)} if behind is not None else {}
         for place in self.layout.places:
             if place.id not in (SOURCES, TAIL):
-                found[place.id] = generate(part_at(self.layout, place), self.form, origins=True)
+                found[place.id] = generate(part_at(layout, place), self.form, origins=True)
         return found
 
     # A run ----------------------------------------------------------------------------------------------------

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from anabranch.codegen.part import Stream
 from anabranch.engines.spark.order import Lineage, Number
-from anabranch.graph.model import Graph
+from anabranch.graph.model import Definition, Graph, Record
 
 SOURCES, TAIL = "sources", "tail"
 
@@ -45,6 +46,13 @@ class Place:
 
 
 @dataclass(frozen=True)
+class _InTheDriver(Definition):
+    """In place of the definition of an operator that tasks have nothing to do with."""
+
+    record: ClassVar[Record] = Record(kind="in_the_driver")
+
+
+@dataclass(frozen=True)
 class Layout:
     """All places, the tail last, and for each stream that leaves one where it arrives."""
 
@@ -56,6 +64,14 @@ class Layout:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_id", {place.id: place for place in self.places})
+
+    def for_tasks(self) -> Layout:
+        """The same without what the operators of the tail do: that may hold things which exist only in the driver."""
+        elsewhere = [each for place in self.places if not place.is_tail for each in place.operators]
+        operators = tuple(
+            each if each.id in elsewhere else replace(each, definition=_InTheDriver()) for each in self.graph.operators
+        )
+        return replace(self, graph=replace(self.graph, operators=operators))
 
     def place(self, place_id: str) -> Place:
         return self._by_id[place_id]

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from anabranch.engines.spark.java import find_java
 from anabranch.engines.spark.troubles import SparkError, innermost, spark_error
 
-LOCAL = "local[*]"
+LOCAL = "local[*,4]"  # on all cores, and a task that fails is tried four times, as on a cluster
 _LINES_SHOWN = 6
 _IS_NO_REASON = re.compile(
     r"\tat |WARNING: |Picked up |Using Spark's default |\S+ \S+ (WARN|INFO) "
