@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import dis
 import gc
-import sys
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
-
-_ALONE = 60.0  # seconds: more than a look takes
 
 Codes = dict[int, CodeType]  # by identity: equal code may stand in two places
 
@@ -27,17 +24,6 @@ _DYNAMIC = frozenset(
 
 def live_codes(*, only: int | None = None, without: Set[int] = frozenset()) -> dict[int, Codes]:
     """The code of all functions and suspended generators, by the identity of their globals."""
-    # Among all objects are tuples that other threads are just making, which must not be found in use by anybody else
-    # when they go on. So they do not, until all is looked at and let go.
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(_ALONE)
-    try:
-        return _live_codes(only, without)
-    finally:
-        sys.setswitchinterval(interval)
-
-
-def _live_codes(only: int | None, without: Set[int]) -> dict[int, Codes]:
     found: dict[int, Codes] = {}
     for thing in gc.get_objects():
         kind = type(thing)
