@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Iterable
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -51,21 +47,6 @@ NAMED: tuple[tuple[str, str, str, Which, float | None], ...] = (
     ("native_vs_bytewax_strings", NATIVE, BYTEWAX, _has_strings, 30),
     ("json_python_vs_bytewax", PYTHON, BYTEWAX, _is_json, None),
 )
-
-
-def print_machine(console: Console) -> None:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy", "pyarrow", "bytewax"))
-    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
-    console.print(f"{_processor()}, {os.cpu_count()} cores, load {load}, {platform.system()} {platform.release()}")
-    console.print(f"Python {platform.python_version()}, {packages}")
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "a processor")
 
 
 def print_outcome(console: Console, outcome: Outcome) -> None:

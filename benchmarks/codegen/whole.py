@@ -14,13 +14,14 @@ from benchmarks.codegen.chains import Curve
 from benchmarks.codegen.elements import NATIVE, PYTHON, Missing
 from benchmarks.codegen.pipelines import PIPELINES
 from benchmarks.codegen.plots import plot_curves, plot_outcomes
+from benchmarks.machine import print_machine
 
 MEMORY_TUPLES = 500_000
 
 
 def measure_all(parts: Collection[str], plots: Path, *, is_quick: bool) -> dict[str, Any]:
     console = Console(width=110, highlight=False)
-    report.print_machine(console)
+    print_machine(console, ("numba", "numpy", "pyarrow", "bytewax"))
     figures: dict[str, Any] = {}
     if "pipelines" in parts:
         figures |= _pipelines(console, plots, throughput.QUICK if is_quick else throughput.Sizes())
