@@ -27,7 +27,7 @@ ALLOWED = {
     "api": ["errors", "graph", "operators"],
     "passes": ["errors", "graph", "analysis", "operators", "options"],
     "codegen": ["errors", "graph", "analysis", "operators", "options", "passes"],
-    "engines": ["errors", "graph", "analysis", "operators", "options", "passes", "codegen", "profile"],
+    "engines": ["errors", "graph", "analysis", "operators", "options", "passes", "codegen", "profile", "version"],
 }
 SHARED_BY_ENGINES = [
     "base",

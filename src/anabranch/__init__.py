@@ -50,8 +50,10 @@ from anabranch.graph.model import Program
 from anabranch.operators.emissions import To, to
 from anabranch.operators.windows import Window
 from anabranch.run import run
+from anabranch.start import start
+from anabranch.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AnabranchError",
@@ -102,6 +104,7 @@ __all__ = [
     "read_tcp",
     "run",
     "sliding",
+    "start",
     "std",
     "sum_",
     "to",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -19,6 +19,9 @@ from anabranch.engines.base import Flow, Metrics, Result
 from anabranch.graph.model import Graph
 from anabranch.operators.formats import file_format
 from anabranch.operators.sinks.write_file import WriteFile
+
+if TYPE_CHECKING:
+    from anabranch.engines.spark.streams.query import Progress, Query
 
 _NARROWEST = 6  # columns a table leaves to what it shortens
 _ROWS_SHOWN = 20
@@ -33,6 +36,43 @@ def shown(console: Console, name: str, metrics: Metrics) -> Iterator[None]:
     view = _Line(name, metrics)
     with Live(console=console, refresh_per_second=8, transient=True, get_renderable=view):
         yield
+
+
+@contextmanager
+def stream_shown(console: Console, name: str, query: Query) -> Iterator[None]:
+    """The same for a stream."""
+    spinner = Spinner("dots")
+
+    def view() -> RenderableType:
+        spinner.update(text=Text(f"{name}   {stream_figures(query.progress)}"))
+        return spinner
+
+    with Live(console=console, refresh_per_second=4, transient=True, get_renderable=view):
+        yield
+
+
+def stream_figures(progress: Progress) -> str:
+    """How far a stream is, on one line."""
+    if progress.batch < 0:
+        return f"no batch yet · {_bytes(progress.backlog)} waiting"
+    parts = [
+        f"batch {progress.batch:,}",
+        f"{progress.tuples_in:,} in",
+        f"{progress.tuples_out:,} out",
+        f"{progress.input_rate:,.0f} tuples/s come",
+        f"{progress.processing_rate:,.0f} tuples/s processed",
+        f"{_bytes(progress.backlog)} waiting",
+        f"{progress.latency:.1f} s behind",
+    ]
+    return " · ".join(parts)
+
+
+def _bytes(count: float) -> str:
+    units = ["bytes", "KB", "MB", "GB", "TB"]
+    while count >= 1_000 and len(units) > 1:
+        count /= 1_000
+        units.pop(0)
+    return f"{count:,.0f} bytes" if units[0] == "bytes" else f"{count:,.1f} {units[0]}"
 
 
 class _Line:

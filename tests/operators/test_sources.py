@@ -177,10 +177,18 @@ def test_a_glob_that_matches_nothing_is_said_by_the_check(folder: Path) -> None:
         source.check(operator_for(source))
 
 
-def test_a_directory_is_said_by_the_check(folder: Path) -> None:
+def test_a_folder_stands_for_the_files_in_it_by_name_without_hidden_ones(folder: Path) -> None:
+    Path("many").mkdir()
+    for name in ("b.csv", ".being-written.csv", "a.csv"):
+        Path("many", name).write_text("phone,area\n1,A\n")
+    assert ReadFiles("csv", CALL, "many").files() == (Path("many/a.csv"), Path("many/b.csv"))
+
+
+def test_a_folder_without_files_is_said_by_the_check(folder: Path) -> None:
+    Path("none").mkdir()
     for name in FILE_FORMATS:
-        source = ReadFiles(name, LINE, "deep")
-        with pytest.raises(SourceError, match="deep: is a directory"):
+        source = ReadFiles(name, LINE, "none")
+        with pytest.raises(SourceError, match=r"none/\*: no file matches"):
             source.check(operator_for(source))
 
 

@@ -50,3 +50,6 @@ class ProcessingElement(Protocol):
 
     def restore(self, whole: bytes, changes: Iterable[bytes] = ()) -> None:
         """Continue where the state was saved: a whole, and the changes that followed it, in their order."""
+
+    def catch_up(self, changes: Iterable[bytes]) -> None:
+        """Take over what another element, restored or saved at the same state as this one, has changed since."""

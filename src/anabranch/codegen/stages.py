@@ -106,6 +106,11 @@ class Staged:
         for stage, own in zip(self.stages, zip(*saves, strict=True), strict=True):
             stage.restore(own[0], own[1:])
 
+    def catch_up(self, changes: Iterable[bytes]) -> None:
+        saves = [pickle.loads(each.removeprefix(_STAGES)) for each in changes]
+        for stage, own in zip(self.stages, zip(*saves, strict=True), strict=True):
+            stage.catch_up(own)
+
 
 _STAGES = b"anabranch stages\n"
 

@@ -13,7 +13,9 @@ from rich.text import Text
 from anabranch.api.app import App
 from anabranch.commands.app_options import parse_app, print_command_help
 from anabranch.commands.generated_data import folder_for, generate_data
+from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.engines.base import Metrics
+from anabranch.errors import UsageError
 from anabranch.graph.model import Graph
 from anabranch.progress import figures, print_collected, print_files, shown, written
 from anabranch.run import ENGINES, FORMS, default_engine, run
@@ -24,6 +26,8 @@ example:
   anabranch run examples/mobility_fraud.py --calls calls.csv --out alerts.csv
   anabranch run examples/mobility_fraud.py --help                 what this app can be told
   anabranch run examples/mobility_fraud.py --generate 100000      makes data and runs on them
+  anabranch run examples/mobility_fraud.py --calls calls/ --out alerts.csv --stream --checkpoint state/
+                                                                  goes on with every file that is moved into calls/
 """
 
 _OF_A_RUN = ("engine", "form", "channels", "master", "spark_conf", "ui")
@@ -35,6 +39,9 @@ def run_command(given: list[str], errors: Console) -> int:
         return 0 if given else 2
     program, options = parse_app("run", given, _add_options, partial(_generated, errors))
     options["spark_conf"] = dict(options["spark_conf"]) if options["spark_conf"] else None
+    if options["stream"]:
+        return run_stream(program, options, errors)
+    _without_stream(options)
     metrics = Metrics()
     is_shown = errors.is_terminal and not options["quiet"]
     display: AbstractContextManager[None] = shown(errors, program.name, metrics) if is_shown else nullcontext()
@@ -76,6 +83,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--engine", choices=ENGINES, default=default_engine(), help="default: $ANABRANCH_ENGINE, or spark"
     )
     group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
+    add_stream_options(parser)
     spark = parser.add_argument_group("on Spark")
     spark.add_argument("--channels", metavar="N", type=_channels, help="of every parallel region, or by region: "
                        "R1=2,R2=4; or auto: as many as Spark has cores (default)")  # fmt: skip
@@ -86,6 +94,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     spark.add_argument("--ui", action="store_true", help="Spark's own pages about its jobs, on this machine")
     group.add_argument("--quiet", action="store_true", help="show no progress")
     group.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+
+
+def _without_stream(options: dict[str, Any]) -> None:
+    for name in STREAM_OPTIONS:
+        if options[name]:
+            raise UsageError(f"--{name.replace('_', '-')} is for streams", hint="add --stream")
 
 
 def _channels(text: str) -> int | dict[str, int] | None:

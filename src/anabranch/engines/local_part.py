@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import cast
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from anabranch.codegen.build import build_pe
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.forms import Form
 from anabranch.codegen.part import Part, Stream
-from anabranch.codegen.pe import Stopped
+from anabranch.codegen.pe import ProcessingElement, Stopped
 from anabranch.codegen.python import PythonElement, python_form
 from anabranch.engines.base import Metrics
 from anabranch.errors import UsageError
@@ -31,7 +32,14 @@ class LocalPart:
     """
 
     def __init__(
-        self, graph: Graph, operators: Sequence[str], inputs: Sequence[Stream], metrics: Metrics, form: Form
+        self,
+        graph: Graph,
+        operators: Sequence[str],
+        inputs: Sequence[Stream],
+        metrics: Metrics,
+        form: Form,
+        *,
+        tracks_changes: bool = False,
     ) -> None:
         self.graph = graph
         self.metrics = metrics
@@ -45,7 +53,8 @@ class LocalPart:
                 location=graph.operator(inside).location,
                 hint="let the form be chosen (auto)",
             )
-        self.element = python_form(self.part) if inside is not None else build_pe(self.part, form)
+        build = python_form if inside is not None else partial(build_pe, form=form)
+        self.element: ProcessingElement = build(self.part, tracks_changes=tracks_changes)
         metrics.operators.update(self.element.metrics)
 
     def sinks(self) -> list[SinkMeaning]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from anabranch.graph.model import Definition, Operator
@@ -74,7 +75,14 @@ class Meaning:
 
 
 class SinkMeaning(Meaning):
-    """A sink is opened before the first tuple and closed whatever happens."""
+    """A sink is opened before the first tuple and closed whatever happens.
+
+    For a stream it is resumed instead of opened, and synced after every stretch of tuples that is to count as one. A
+    stretch that was not synced, or whose position was not kept, comes again.
+    """
+
+    # Whether what comes again is in the output once all the same; where not, tuples are there once at least.
+    can_resume: ClassVar[bool] = False
 
     def open(self) -> None:
         """Get ready to write; what cannot be written is said here, before any tuple was processed."""
@@ -84,6 +92,20 @@ class SinkMeaning(Meaning):
 
     def discard(self) -> None:
         """Instead of `close`, for a run that never began."""
+
+    def check_new(self) -> None:
+        """Before a stream begins: a `SinkError` where the output holds what is not of this stream."""
+
+    def resume(self, position: Any | None, folder: Path) -> None:
+        """Instead of `open`, for a stream: go on behind `position`, which `sync` returned last; None where it begins.
+
+        What stands in the output behind it is removed. `folder`, in the stream's checkpoint, is this sink's own.
+        """
+        self.open()
+
+    def sync(self) -> Any:
+        """Make what was processed so far durable; the position behind it, a JSON value."""
+        return None
 
     def punctuation(self, port: int) -> Emissions:
         return ()

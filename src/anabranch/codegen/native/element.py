@@ -286,7 +286,7 @@ class NativeElement:
         following = list(changes)
         if self.python is None and saving.is_native(whole):
             native = [each for each in following if saving.is_native(each)]
-            saving.restore(self, whole, native)
+            saving.restore(self, [whole, *native])
             self._is_placed = False
             following = following[len(native) :]
             if not following:
@@ -296,6 +296,13 @@ class NativeElement:
             self._leave_native()
         assert self.python is not None
         self.python.restore(whole, following)
+
+    def catch_up(self, changes: Iterable[bytes]) -> None:
+        if self.python is not None:
+            self.python.catch_up(changes)
+            return
+        saving.restore(self, changes, is_whole=False)
+        self._is_placed = False
 
 
 def _counted(part: Part, assembled: Assembled) -> list[tuple[int, str | None, tuple[str, ...], bool]]:

@@ -64,11 +64,12 @@ def _mark(element: NativeElement) -> str:
     return sha256(element.source.encode()).hexdigest()
 
 
-def restore(element: NativeElement, whole: bytes, changes: Iterable[bytes]) -> None:
-    for number, each in enumerate([whole, *changes]):
+def restore(element: NativeElement, saves: Iterable[bytes], *, is_whole: bool = True) -> None:
+    """Take over what was saved: a whole and the changes since, or else only changes of what is here."""
+    for number, each in enumerate(saves):
         if not is_native(each):
             raise WrongState("these bytes are not the state of a native processing element")
-        _apply(element, pickle.loads(each[len(_NATIVE) :]), is_first=number == 0)
+        _apply(element, pickle.loads(each[len(_NATIVE) :]), is_first=is_whole and number == 0)
     state = element.state
     for operator in state.operators.values():
         state.rebuild(operator)

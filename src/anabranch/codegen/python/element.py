@@ -202,7 +202,10 @@ class PythonElement:
         return self._state.save_changes()
 
     def restore(self, whole: bytes, changes: Iterable[bytes] = ()) -> None:
-        self._state.restore(whole, changes)
+        self._state.apply((whole, *changes))
+
+    def catch_up(self, changes: Iterable[bytes]) -> None:
+        self._state.apply(changes)
 
 
 def _works_at_marks(operator: Operator) -> bool:

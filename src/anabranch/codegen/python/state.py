@@ -48,8 +48,9 @@ class State:
         ended = {operator_id: node.ended_inputs for operator_id, node in self._traversal.nodes.items()}
         return pickle.dumps((operators, loops, ended))
 
-    def restore(self, whole: bytes, changes: Iterable[bytes]) -> None:
-        for saved in (whole, *changes):
+    def apply(self, saves: Iterable[bytes]) -> None:
+        """Take over what was saved: a whole and the changes since, or only changes of what is here."""
+        for saved in saves:
             operators, loops, ended = pickle.loads(saved)
             for operator_id, (kind, content) in operators.items():
                 self._apply(self._traversal.nodes[operator_id], kind, self._saver.load(content))

@@ -38,6 +38,7 @@ class Kind(IntEnum):
     CHUNK = 0
     ERROR = 1
     FIGURES = 2
+    REACHED = 3  # of a stream: how far it has been read
 
 
 @dataclass(frozen=True)

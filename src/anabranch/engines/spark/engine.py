@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from itertools import groupby
-from typing import Any
 
 from anabranch.codegen.build import Decision, generate
 from anabranch.codegen.forms import Form
 from anabranch.engines import in_process
-from anabranch.engines.base import Metrics, Result, carrying_result, collected
+from anabranch.engines.base import Metrics, Result, carrying_result
 from anabranch.engines.drawing import check_sources
 from anabranch.engines.expected_size import expected_tuples, form_for
 from anabranch.engines.interrupts import Shield, shielded
-from anabranch.engines.local_part import LocalPart
 from anabranch.engines.sinks import opened
-from anabranch.engines.spark.chunk_rows import Kind, Row, unpack
+from anabranch.engines.spark.degree import degree_of
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
 from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.lower import lower
-from anabranch.engines.spark.meeting import Arrived, gathered, met, without
-from anabranch.engines.spark.order import Moment, width
 from anabranch.engines.spark.session import SparkOptions, session_for
-from anabranch.engines.spark.shipping import CannotBeSent, Job, unship_error, unship_figures
+from anabranch.engines.spark.shipping import CannotBeSent, Job
 from anabranch.engines.spark.source_tasks import part_behind_the_source
 from anabranch.engines.spark.sources import EPOCH, cut, must_stay
+from anabranch.engines.spark.tail import Tail
 from anabranch.engines.spark.tasks import FIGURES, part_at
 from anabranch.engines.spark.watching import watched
-from anabranch.errors import RunError, UsageError
 from anabranch.graph.plan import Plan
-
-_MOST_CHANNELS = 10_000
 
 
 def run(
@@ -92,25 +86,9 @@ class _Execution:
         self.form = form_for(plan.graph, form)
         self.epoch = epoch
         self.slices = cut(plan.graph, epoch, cluster.cores)
-        self.layout = lower(plan, self._degree(plan, channels), slices_sources=self.slices is not None)
+        self.layout = lower(plan, degree_of(plan, channels, cluster.cores), slices_sources=self.slices is not None)
         metrics.notes += [f"in one place: {note}" for note in self.layout.notes]
-        self.tail = self.layout.place(TAIL)
-        self.arriving = self.layout.arriving(TAIL)
-        self.local = LocalPart(
-            plan.graph, self.tail.operators, [each.stream for each in self.arriving], metrics, self.form
-        )
-
-    def _degree(self, plan: Plan, channels: int | Mapping[str, int] | None) -> dict[str, int]:
-        given = channels if isinstance(channels, Mapping) else {}
-        usual = channels if isinstance(channels, int) else self.cluster.cores
-        regions = [region.id for region in plan.regions]
-        for name, number in (given or {"channels": usual}).items():
-            if given and name not in regions:
-                known = f"its regions are {', '.join(regions)}" if regions else "it has none"
-                raise UsageError(f"the program has no region '{name}'", hint=known)
-            if not 1 <= number <= _MOST_CHANNELS:
-                raise UsageError(f"{number} is not a number of channels", hint=f"use 1 to {_MOST_CHANNELS:,}")
-        return {region.id: given.get(region.id, usual) for region in plan.regions}
+        self.tail = Tail(plan.graph, self.layout, metrics, self.form)
 
     def _job(self, generated: dict[str, Decision], reports: str) -> Job:
         drawn = expected_tuples(self.graph) // self.epoch + 1
@@ -131,12 +109,12 @@ class _Execution:
 
     def run(self) -> None:
         check_sources(self.graph)
-        with shielded() as shield, opened(self.local.sinks(), shield):
+        with shielded() as shield, opened(self.tail.local.sinks(), shield):
             try:
                 self._process_all(shield)
             finally:
                 self.metrics.stop()
-                self.metrics.notes += self.local.element.notes
+                self.metrics.notes += self.tail.local.element.notes
 
     def _process_all(self, shield: Shield) -> None:
         generated = self._generated()
@@ -146,52 +124,11 @@ class _Execution:
         ):
             for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
                 if epoch == FIGURES:
-                    self._add_figures(rows)
+                    self.tail.add_figures(rows)
                     continue
-                error = self._epoch(list(rows), shield)
+                error = self.tail.epoch(rows, shield)
                 if error is not None:
                     raise error from error.__cause__
 
-    def _add_figures(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            operators, tuples_in, notes = unship_figures(bytes(row.payload))
-            self.metrics.tuples_in += tuples_in
-            self.metrics.notes += [note for note in notes if note not in self.metrics.notes]
-            for operator_id, counted in operators.items():
-                own = self.metrics[operator_id]
-                for name, count in vars(counted).items():
-                    setattr(own, name, getattr(own, name) + count)
-
-    def _epoch(self, rows: list[Row], shield: Shield) -> RunError | None:
-        """Process what has arrived within an epoch, up to the first error in it."""
-        failed: tuple[Moment, RunError] | None = None
-        pieces: list[list[Any]] = [[] for _ in self.arriving]
-        for row in rows:
-            if row.kind == Kind.ERROR:
-                found = unship_error(bytes(row.payload), self.graph)
-                if failed is None or found[0].is_before(failed[0]):
-                    failed = found
-            else:
-                pieces[row.arrival].append(unpack(self._schema(row.arrival), bytes(row.payload)))
-        arrived = [
-            gathered(self._schema(number), each, width(self.arriving[number].lineage))
-            for number, each in enumerate(pieces)
-        ]
-        if failed is not None:
-            arrived = [self._cut(number, one, failed[0]) for number, one in enumerate(arrived)]
-        items = met(arrived, [arrival.lineage for arrival in self.arriving])
-        if len(items):
-            with shield:
-                self.local.process(items.batch, len(items), lambda begun: None)
-        return failed[1] if failed is not None else None
-
-    def _schema(self, arrival: int) -> Any:
-        stream = self.arriving[arrival].stream
-        return self.graph.operator(stream.operator).outputs[stream.port].schema
-
-    def _cut(self, number: int, one: Arrived, moment: Moment) -> Arrived:
-        is_after = moment.precedes(self.arriving[number].lineage, one.order, len(one.chunk))
-        return without(one, is_after)
-
     def result(self) -> Result:
-        return Result(self.graph, self.metrics, collected(self.local.sinks()))
+        return self.tail.result()

@@ -30,14 +30,15 @@ from anabranch.operators.base import FINAL, Unreadable
 from anabranch.operators.failures import after_failure, operator_error, unreadable_error
 from anabranch.operators.metrics import OperatorMetrics
 
-_DRAW = (Number("draw"),)
+DRAW = (Number("draw"),)
 
 
 def read_slices(load: Callable[[], Job]) -> Any:
     """The function for Spark: numbers of epochs in, rows out."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        task = _SliceTask(load())
+        job = load()
+        task = SliceTask(job, job.layout.graph.sources[0])
         epochs = (epoch for batch in batches for epoch in batch.column(0).to_pylist())
         return in_batches(task.rows(epochs))
 
@@ -77,14 +78,14 @@ def part_behind_the_source(layout: Layout) -> Part | None:
     return Part(layout.graph, operators, (Stream(layout.graph.sources[0].id),), place.outputs)
 
 
-class _SliceTask:
+class SliceTask:
     """Reads slices, and runs the stateless operators that follow the source at once."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, source: Operator) -> None:
         self.job = job
         self.place = job.layout.place(SOURCES)
         self.sender = Sender(job.layout)
-        [self.source] = job.layout.graph.sources
+        self.source = source
         self.counted = OperatorMetrics()
         self.tuples_in = 0
         decision = job.generated.get(SOURCES)
@@ -92,24 +93,28 @@ class _SliceTask:
         self.reporter = Reporter(job.reports, SOURCES)
 
     def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
+        slices = self.job.slices
+        assert slices is not None
         for epoch in epochs:
-            yield from self._epoch(epoch)
+            yield from self.epoch(epoch, slices[epoch], is_last=epoch == len(slices) - 1)
         self.reporter.write()
+        yield self.figures()
+
+    def figures(self) -> Row:
         operators = {self.source.id: self.counted}
         notes: list[str] = []
         if self.element is not None:
             operators |= self.element.metrics
             notes = self.element.notes
-        yield self.sender.figures(operators, self.tuples_in, notes)
+        return self.sender.figures(operators, self.tuples_in, notes)
 
-    def _epoch(self, epoch: int) -> Iterator[Row]:
-        assert self.job.slices is not None
-        is_last = epoch == len(self.job.slices) - 1
+    def epoch(self, epoch: int, piece: Any | None, *, is_last: bool) -> Iterator[Row]:
+        """The rows of a slice, which is an epoch; without one there are no more tuples, but an end."""
         outputs: list[list[Chunk]] = [[] for _ in self.place.outputs]
         error: RunError | None = None
         before = self.tuples_in
         try:
-            for found in read(self.source, self.job.slices[epoch]):
+            for found in read(self.source, piece) if piece is not None else ():
                 for number, chunk in self._processed(found):
                     outputs[number].append(chunk)
         except Stopped as stopped:
@@ -123,12 +128,12 @@ class _SliceTask:
             schema = self.job.layout.graph.operator(stream.operator).outputs[stream.port].schema
             chunk = as_columns(joined(schema, chunks)) if chunks else Chunk.of_rows(schema, [])
             count = len(chunk)
-            piece = Piece(chunk, None, (count,) if is_last and error is None else None)
+            sent = Piece(chunk, None, (count,) if is_last and error is None else None)
             self.reporter.add(self.tuples_in - before, count)
             for arrival in self.job.layout.leaving(stream):
-                yield from self.sender.rows(arrival, epoch, piece)
+                yield from self.sender.rows(arrival, epoch, sent)
         if error is not None:
-            yield self.sender.error(epoch, Moment(_DRAW, (count,)), error)
+            yield self.sender.error(epoch, Moment(DRAW, (count,)), error)
 
     def _processed(self, found: Chunk | Unreadable | Failed) -> Iterator[tuple[int, Chunk]]:
         if isinstance(found, Failed):
@@ -177,7 +182,7 @@ class _DrawTask:
         yield from self._sent()
         self.reporter.write()
         if error is not None:
-            yield self.sender.error(self.epoch, Moment(_DRAW, (len(self.gathered),)), error)
+            yield self.sender.error(self.epoch, Moment(DRAW, (len(self.gathered),)), error)
         yield self.sender.figures(self.counted, self.tuples_in, [])
 
     def _gather(self, source: Operator, item: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, replace
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part
-from anabranch.codegen.pe import Stopped
+from anabranch.codegen.pe import ProcessingElement, Stopped
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, as_batch, pack, rows_in, unpack
 from anabranch.engines.spark.layout import TAIL, Arrival, Layout, Place
 from anabranch.engines.spark.meeting import Items, as_columns, gathered, met, taken
@@ -42,11 +43,11 @@ def in_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
     """What a task gives to Spark: a row at a time, since each may be large."""
     for row in rows:
         yield as_batch(row)
-    _freeze()
+    freeze()
 
 
 @functools.cache
-def _freeze() -> None:
+def freeze() -> None:
     """After the first task of a worker: Spark collects garbage behind every task, and need not look at all of us."""
     gc.freeze()
 
@@ -107,16 +108,17 @@ class Sender:
 class Channel:
     """One channel of a place in one task."""
 
-    def __init__(self, job: Job, place: Place) -> None:
+    def __init__(self, job: Job, place: Place, element: ProcessingElement | None = None) -> None:
         self.layout = job.layout
         self.place = place
         self.sender = Sender(job.layout)
         self.part = part_at(job.layout, place)
-        self.element = built(job.generated[place.id], origins=True)
+        self.element = element or built(job.generated[place.id], origins=True)
         self.arriving = job.layout.arriving(place.id)
         self.lineage = job.layout.lineage_of_items(place)
         self.has_stopped = False
         self.reporter = Reporter(job.reports, place.id)
+        self.begin_figures()
 
     def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
         if self.has_stopped:
@@ -171,5 +173,16 @@ class Channel:
         return tuple(int(column[at]) for column in items.order)
 
     def figures(self) -> Row:
+        """What was counted since `begin_figures`, or the start."""
         self.reporter.write()
-        return self.sender.figures(dict(self.element.metrics), 0, list(self.element.notes))
+        operators = {
+            name: OperatorMetrics(
+                *(getattr(now, each.name) - getattr(self.before[name], each.name) for each in fields(now))
+            )
+            for name, now in self.element.metrics.items()
+        }
+        return self.sender.figures(operators, 0, list(self.element.notes))
+
+    def begin_figures(self) -> None:
+        """Count from here on: those of the batches before are with the driver."""
+        self.before = {name: replace(counted) for name, counted in self.element.metrics.items()}

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from anabranch.errors import BuildError
 from anabranch.operators.formats.base import Format, TextFormat
-from anabranch.operators.formats.writer import Writer
+from anabranch.operators.formats.writer import RowWriter, StreamWriter, Writer
 
 FILE_FORMATS = ("csv", "jsonl", "parquet", "lines")
 TEXT_FORMATS = ("csv", "jsonl", "lines")
 
-__all__ = ["FILE_FORMATS", "TEXT_FORMATS", "Format", "TextFormat", "Writer", "file_format", "text_format"]
+__all__ = [
+    "FILE_FORMATS",
+    "TEXT_FORMATS",
+    "Format",
+    "RowWriter",
+    "StreamWriter",
+    "TextFormat",
+    "Writer",
+    "file_format",
+    "text_format",
+]
 
 
 def file_format(name: str) -> Format:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anabranch.errors import SinkError
+from anabranch.operators.formats.durability import sync_file, sync_folder
 from anabranch.operators.formats.failures import why
+
+_BEGIN, _END = ".anabranch-", ".part"
 
 
 class AtomicFile:
@@ -25,21 +29,24 @@ class AtomicFile:
         self._target = path
         self._mode: int | None = None
         self._is_moved = False
-        try:
+        with writing_to(path):
             self.is_direct = self._check_target()
             self.place = path if self.is_direct else self._reserve()
-        except OSError as problem:
-            raise unwritable(path, problem) from None
-        except ValueError as problem:  # a null character in the path
-            raise SinkError(f"{str(path)!r}: {problem}") from None
 
-    def commit(self) -> None:
-        """Put the file at its place; a second call after an interrupt does no harm."""
+    def commit(self, *, durable: bool = False) -> None:
+        """Put the file at its place, if asked so that it outlives a crash of the machine.
+
+        A second call after an interrupt does no harm.
+        """
         if self.is_direct or (self._is_moved and not self.place.exists()):
             return
         try:
+            if durable:
+                sync_file(self.place)
             self._is_moved = True  # before it is: an interrupt may come right after
             os.replace(self.place, self._target)
+            if durable:
+                sync_folder(self._target.parent)
         except OSError as problem:
             self.discard()
             raise unwritable(self.path, problem) from None
@@ -71,7 +78,7 @@ class AtomicFile:
             folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             raise SinkError(f"{self.path}: {folder} is not a directory") from None
-        place = folder / f".anabranch-{secrets.token_hex(8)}.part"
+        place = folder / f"{_BEGIN}{secrets.token_hex(8)}{_END}"
         descriptor = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
         try:
             if self._mode is not None:
@@ -80,6 +87,22 @@ class AtomicFile:
         finally:
             os.close(descriptor)
         return place
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file has the name of one that was not completed."""
+    return name.startswith(_BEGIN) and name.endswith(_END)
+
+
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """What the operating system says against it becomes a `SinkError` that names the path."""
+    try:
+        yield
+    except OSError as problem:
+        raise unwritable(path, problem) from None
+    except ValueError as problem:  # a null character in the path
+        raise SinkError(f"{str(path)!r}: {problem}") from None
 
 
 def unwritable(path: Path, problem: OSError) -> SinkError:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from anabranch.errors import BuildError
 from anabranch.graph.schema import Schema
+from anabranch.operators.formats.growing_text import GrowingTextWriter
 from anabranch.operators.formats.text_lines import open_for_reading
 from anabranch.operators.formats.text_writer import TextWriter
-from anabranch.operators.formats.writer import Writer
+from anabranch.operators.formats.writer import StreamWriter, Writer
 
 if TYPE_CHECKING:
     from anabranch.operators.formats.encode_columns import EncodeColumns
@@ -50,6 +51,9 @@ class Format:
     def writer(self, schema: Schema, **options: Any) -> Writer:
         raise NotImplementedError
 
+    def stream_writer(self, schema: Schema, **options: Any) -> StreamWriter:
+        raise NotImplementedError
+
 
 class TextFormat(Format):
     """A format made of lines of UTF-8, read from any stream of bytes and written line by line."""
@@ -82,3 +86,7 @@ class TextFormat(Format):
     def writer(self, schema: Schema, **options: Any) -> Writer:
         columns = partial(self.column_encoder, schema, **options)
         return TextWriter(self.encoder(schema, **options), self.heading(schema, **options), columns)
+
+    def stream_writer(self, schema: Schema, **options: Any) -> StreamWriter:
+        columns = partial(self.column_encoder, schema, **options)
+        return GrowingTextWriter(self.encoder(schema, **options), self.heading(schema, **options), columns)

@@ -15,10 +15,11 @@ from anabranch.graph.values import ValueProblem, value_normalizer
 from anabranch.operators.base import Unreadable
 from anabranch.operators.formats.arrow_types import mismatch, plain_type
 from anabranch.operators.formats.base import Format, Item
+from anabranch.operators.formats.parquet_parts import ParquetParts
 from anabranch.operators.formats.parquet_writer import ParquetFileWriter
 from anabranch.operators.formats.text_lines import open_for_reading
 from anabranch.operators.formats.text_values import shown
-from anabranch.operators.formats.writer import Writer
+from anabranch.operators.formats.writer import StreamWriter, Writer
 
 _BATCH = 4096  # rows
 _BUFFER = 2**20  # bytes read ahead per column, instead of a whole row group
@@ -44,6 +45,9 @@ class ParquetFormat(Format):
 
     def writer(self, schema: Schema, **options: Any) -> Writer:
         return ParquetFileWriter(schema)
+
+    def stream_writer(self, schema: Schema, **options: Any) -> StreamWriter:
+        return ParquetParts(schema)
 
 
 PARQUET = ParquetFormat()

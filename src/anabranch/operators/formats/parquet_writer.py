@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -30,11 +31,18 @@ class ParquetFileWriter(Writer):
     cannot be taken up again.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(
+        self, schema: Schema, zones: Mapping[str, bool] = MappingProxyType({}), part_of: Path | None = None
+    ) -> None:
+        """`zones` were decided by rows before the file's. A part of something is durable, and errors name the whole."""
         self._schema = schema
+        self._part_of = part_of
+        self.is_empty = True
+        self.broken: SinkError | None = None  # why a row group is there in part
         self._plain = [_to_arrow(attribute.type) for attribute in schema.attributes]
         self._datetimes = datetime_paths(schema)
-        self._zoned: dict[str, bool] = {}
+        self._zoned = dict(zones)
+        self._assumed: set[str] = set()  # the paths among them where the file had to begin without a datetime
         self._rows: list[Any] = []
         self._before: list[list[Any] | pa.RecordBatch] = []  # what comes before these rows in their row group
         self._count = 0
@@ -42,7 +50,6 @@ class ParquetFileWriter(Writer):
         self._thread: ThreadPoolExecutor | None = None
         self._file: AtomicFile | None = None
         self._writer: Any = None
-        self._is_broken = False  # a row group is there in part
         self._failure: SinkError | None = None  # met by a row of a batch, and not yet said
 
     def open(self, path: Path) -> None:
@@ -62,6 +69,7 @@ class ParquetFileWriter(Writer):
             raise failure
         if self._datetimes:
             self._check_zones(item)
+        self.is_empty = False
         self._rows.append(item)
         self._count += 1
         self._weight += sum(map(_weight, item))
@@ -75,6 +83,7 @@ class ParquetFileWriter(Writer):
         while taken < rows:
             size = min(rows - taken, max(1, _ROW_GROUP - self._count))
             part = batch.slice(taken, size)
+            self.is_empty = False
             self._before += [self._rows, part] if self._rows else [part]
             self._rows = []
             self._count += size
@@ -125,20 +134,29 @@ class ParquetFileWriter(Writer):
                         hint="give all of them a zone, or none",
                     )
                 found[path] = zoned
-        self._zoned |= found
+        self._decide(found)
 
     def _fits_zones(self, batch: pa.RecordBatch) -> bool:
         """Whether the datetimes of a batch have zones where those before them have; if so, that is remembered."""
         found = dict(zones(self._schema, batch)) if self._datetimes else {}
         if any(self._zoned.get(path, zoned) != zoned for path, zoned in found.items()):
             return False
-        self._zoned |= found
+        self._decide(found)
         return True
+
+    def _decide(self, found: dict[str, bool]) -> None:
+        self._zoned |= found
+        self._assumed.difference_update(found)
+
+    @property
+    def zones(self) -> dict[str, bool]:
+        """What the datetimes so far decided: whether those at a path have a zone."""
+        return {path: has_zone for path, has_zone in self._zoned.items() if path not in self._assumed}
 
     @property
     def _name(self) -> Path:
         assert self._file is not None
-        return self._file.path
+        return self._part_of or self._file.path
 
     def _begin(self) -> None:
         """Fix the file's types and open it."""
@@ -146,7 +164,9 @@ class ParquetFileWriter(Writer):
             return
         assert self._file is not None
         for path, _ in self._datetimes:
-            self._zoned.setdefault(path, False)
+            if path not in self._zoned:
+                self._assumed.add(path)
+                self._zoned[path] = False
         zoned = frozenset(path for path, has_zone in self._zoned.items() if has_zone)
         self._types = arrow_schema(self._schema, zoned)
         with _Failures(self._name):
@@ -161,8 +181,8 @@ class ParquetFileWriter(Writer):
                 parts = [*self._before, self._rows]
                 table = pa.Table.from_batches([self._as_batch(part) for part in parts], self._types)
                 self._writer.write_table(table, row_group_size=_ROW_GROUP)
-        except SinkError:
-            self._is_broken = True
+        except SinkError as problem:
+            self.broken = problem
             raise
         self._rows, self._before, self._count, self._weight = [], [], 0, 0
 
@@ -179,7 +199,7 @@ class ParquetFileWriter(Writer):
     def _finish(self) -> None:
         if self._file is None:
             return
-        if self._is_broken:
+        if self.broken is not None:
             self._discard()  # without its end it is no Parquet file; what was there before stays
             if self._failure is not None:
                 raise self._failure
@@ -193,7 +213,7 @@ class ParquetFileWriter(Writer):
             self._discard()
             raise
         file, self._file = self._file, None
-        file.commit()
+        file.commit(durable=self._part_of is not None)
 
     def _discard(self) -> None:
         if self._file is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.errors import SinkError
 from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
-from anabranch.operators.formats.writer import Writer
+from anabranch.operators.formats.writer import RowWriter, Writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +22,7 @@ _BUFFER = 2**18  # bytes
 _ENCODED_ROWS, _ENCODED_BYTES = 2**16, 2**26  # of a batch, at once
 
 
-class TextWriter(Writer):
+class TextRows(RowWriter):
     """Rows gather in a buffer and are written at a known offset.
 
     A write that is interrupted is repeated there, and one that fails is cut off, so the file always ends with
@@ -38,24 +38,11 @@ class TextWriter(Writer):
         self._encode = encode
         self._column_encoder = column_encoder
         self._heading = heading
-        self._file: AtomicFile | None = None
+        self._path = Path()
         self._descriptor = -1
         self._offset = 0
         self._pending = bytearray()
         self._failure: SinkError | None = None  # met by a row of a batch, and not yet said
-
-    def open(self, path: Path) -> None:
-        self._file = AtomicFile(path)
-        try:
-            try:
-                self._descriptor = os.open(self._file.place, os.O_WRONLY | os.O_CLOEXEC)
-            except OSError as problem:
-                raise unwritable(path, problem) from None
-            self._pending += self._heading.encode()
-            self._flush()
-        except BaseException:
-            self.discard()
-            raise
 
     def write(self, item: Any) -> None:
         if self._failure is not None:
@@ -75,29 +62,6 @@ class TextWriter(Writer):
                 break
             taken += self._append(encoded)
         return taken
-
-    def finish(self) -> None:
-        if self._file is None:
-            return
-        failure = self._failure
-        try:
-            self._flush()
-            self._close_descriptor()
-        except SinkError as problem:
-            failure = problem  # the rows before it are whole, and stay
-            self._close_quietly()
-        self._file.commit()
-        self._file = None
-        if failure is not None:
-            raise failure
-
-    def discard(self) -> None:
-        if self._file is None:
-            return
-        file, self._file = self._file, None
-        self._pending.clear()
-        self._close_quietly()
-        file.discard()
 
     @cached_property
     def _encode_columns(self) -> EncodeColumns | None:
@@ -125,21 +89,16 @@ class TextWriter(Writer):
         raise failure
 
     def _flush(self) -> None:
-        assert self._file is not None, "open before write"
         if not self._pending:
             return
-        size = len(self._pending)
+        assert self._descriptor >= 0, "open before write"
         try:
-            if self._file.is_direct:
-                self._write_direct()
-            else:
-                self._write_at_offset(size)
+            self._write_at_offset(len(self._pending))
         except OSError as problem:
             self._pending = bytearray()
-            if not self._file.is_direct:
-                with suppress(OSError):
-                    os.ftruncate(self._descriptor, self._offset)
-            raise unwritable(self._file.path, problem) from None
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, self._offset)
+            raise unwritable(self._path, problem) from None
 
     def _write_at_offset(self, size: int) -> None:
         done = 0
@@ -148,22 +107,72 @@ class TextWriter(Writer):
                 done += os.pwrite(self._descriptor, rows[done:], self._offset + done)
         self._offset, self._pending = self._offset + size, bytearray()
 
-    def _write_direct(self) -> None:
-        while self._pending:
-            written = os.write(self._descriptor, self._pending)
-            del self._pending[:written]
-
-    def _close_descriptor(self) -> None:
-        assert self._file is not None
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            try:
-                os.close(descriptor)
-            except OSError as problem:  # some file systems say only now that the disk is full
-                raise unwritable(self._file.path, problem) from None
-
     def _close_quietly(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             with suppress(OSError):
                 os.close(descriptor)
+
+
+class TextWriter(TextRows, Writer):
+    """A file that appears when it is complete; what is no file (a device, a pipe) is written directly."""
+
+    _file: AtomicFile | None = None
+
+    def open(self, path: Path) -> None:
+        self._path = path
+        self._file = AtomicFile(path)
+        try:
+            try:
+                self._descriptor = os.open(self._file.place, os.O_WRONLY | os.O_CLOEXEC)
+            except OSError as problem:
+                raise unwritable(path, problem) from None
+            self._pending += self._heading.encode()
+            self._flush()
+        except BaseException:
+            self.discard()
+            raise
+
+    def finish(self) -> None:
+        if self._file is None:
+            return
+        failure = self._failure
+        try:
+            self._flush()
+            self._close_descriptor()
+        except SinkError as problem:
+            failure = problem  # the rows before it are whole, and stay
+            self._close_quietly()
+        self._file.commit()
+        self._file = None
+        if failure is not None:
+            raise failure
+
+    def discard(self) -> None:
+        if self._file is None:
+            return
+        file, self._file = self._file, None
+        self._pending.clear()
+        self._close_quietly()
+        file.discard()
+
+    def _flush(self) -> None:
+        assert self._file is not None, "open before write"
+        if not self._file.is_direct:
+            super()._flush()
+            return
+        try:
+            while self._pending:
+                written = os.write(self._descriptor, self._pending)
+                del self._pending[:written]
+        except OSError as problem:
+            self._pending = bytearray()
+            raise unwritable(self._path, problem) from None
+
+    def _close_descriptor(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            try:
+                os.close(descriptor)
+            except OSError as problem:  # some file systems say only now that the disk is full
+                raise unwritable(self._path, problem) from None

@@ -1,4 +1,4 @@
-"""What a writer of any format does."""
+"""What a writer of any format does: for a run, which leaves a file when it ends, and for a stream, which goes on."""
 
 from __future__ import annotations
 
@@ -9,15 +9,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Writer:
-    """Writes tuples to one file. `close` makes what was written last; `discard` leaves no trace of it.
-
-    Both may be called more than once, and without `open`.
-    """
-
-    def open(self, path: Path) -> None:
-        """Reserve the place; what cannot be written is said here, as a `SinkError`."""
-        raise NotImplementedError
+class RowWriter:
+    """Takes tuples. `close` and `discard` may be called more than once, and for what was never opened."""
 
     def write(self, item: Any) -> None:
         raise NotImplementedError
@@ -28,6 +21,20 @@ class Writer:
         The row behind them, and all that follow it, must go to `write`, which says what is wrong with that one.
         """
         return 0
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        raise NotImplementedError
+
+
+class Writer(RowWriter):
+    """Writes tuples to one file. `close` makes what was written last; `discard` leaves no trace of it."""
+
+    def open(self, path: Path) -> None:
+        """Reserve the place; what cannot be written is said here, as a `SinkError`."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Put the file at its place. An interrupt meanwhile is raised when that is done; a second one at once."""
@@ -41,5 +48,31 @@ class Writer:
         """What `close` does; begun a second time, it goes on where it was interrupted."""
         raise NotImplementedError
 
-    def discard(self) -> None:
+
+class StreamWriter(RowWriter):
+    """Writes the tuples of a stream that is stopped, or killed, and goes on: exactly what was synced is kept.
+
+    What was written behind the last `sync` may stand in the output until the next `resume`, which removes it.
+    """
+
+    def check_new(self, path: Path) -> None:
+        """A `SinkError` where something stands at `path` that a stream which begins must not remove."""
         raise NotImplementedError
+
+    def resume(self, path: Path, position: Any | None) -> None:
+        """Go on behind a position that `sync` returned, or begin where it is None; whatever is behind it is removed."""
+        raise NotImplementedError
+
+    def sync(self) -> Any:
+        """Make what was written durable; the position behind it, a JSON value.
+
+        After a failure that cost rows it fails again: only `resume` goes on from there.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of the output; what was not synced is dropped."""
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        self.close()

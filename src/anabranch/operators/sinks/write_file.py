@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import Emission, SinkMeaning
-from anabranch.operators.formats import FILE_FORMATS, Writer, file_format
+from anabranch.operators.formats import FILE_FORMATS, RowWriter, StreamWriter, file_format
 from anabranch.operators.sinks.base import SinkDefinition, located
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ _RECORDS = {name: Record(kind=f"write_{name}") for name in FILE_FORMATS}
 
 @dataclass(frozen=True)
 class WriteFile(SinkDefinition):
-    """A file that appears at `path`, whole, when the run ends, also when it ends with an error."""
+    """A file that appears at `path`, whole, when the run ends, also when it ends with an error.
+
+    A stream has no end to wait for: it writes in place.
+    """
 
     record: ClassVar[Record] = Record(kind="write_file")  # each instance has its format's
 
@@ -44,19 +48,41 @@ class WriteFile(SinkDefinition):
         file_format(self.format).check_schema(schema)
 
     def meaning(self, operator: Operator) -> WriteFileMeaning:
-        writer = file_format(self.format).writer(operator.inputs[0].schema, **self.options)
-        return WriteFileMeaning(operator, writer, Path(self.path))
+        return WriteFileMeaning(operator, self)
 
 
 class WriteFileMeaning(SinkMeaning):
-    def __init__(self, operator: Operator, writer: Writer, path: Path) -> None:
+    can_resume = True
+
+    def __init__(self, operator: Operator, definition: WriteFile) -> None:
         super().__init__(operator)
-        self._writer = writer
-        self._path = path
+        self._format = file_format(definition.format)
+        self._options = definition.options
+        self._path = Path(definition.path)
+        self._file = self._format.writer(operator.inputs[0].schema, **self._options)
+        self._writer: RowWriter = self._file
+
+    @cached_property
+    def _stream(self) -> StreamWriter:
+        return self._format.stream_writer(self.operator.inputs[0].schema, **self._options)
 
     def open(self) -> None:
         with located(self.operator):
-            self._writer.open(self._path)
+            self._file.open(self._path)
+
+    def check_new(self) -> None:
+        with located(self.operator):
+            self._stream.check_new(self._path)
+
+    def resume(self, position: Any | None, folder: Path) -> None:
+        """The output is written in place: text as one file that grows, Parquet as a folder of files."""
+        with located(self.operator):
+            self._writer = self._stream
+            self._stream.resume(self._path, position)
+
+    def sync(self) -> Any:
+        with located(self.operator):
+            return self._stream.sync()
 
     def process(self, port: int, item: Any) -> Iterable[Emission]:
         with located(self.operator):

@@ -79,10 +79,22 @@ def _is_read_once(path: Path) -> bool:
     return path.is_fifo() or path.is_char_device() or path.is_socket()
 
 
+def has_pattern(pattern: str | Path) -> bool:
+    """Whether there may be more files of a source later: it names a folder, or what a glob matches."""
+    path = Path(pattern)
+    return path.is_dir() or (glob.has_magic(str(pattern)) and not path.exists())
+
+
 def matching_files(pattern: str | Path) -> tuple[Path, ...]:
-    """The file of that name, or those a glob (`*`, `?`, `[…]`, `**`) matches, sorted by name."""
+    """The file of that name, those in a folder, or those a glob (`*`, `?`, `[…]`, `**`) matches, sorted by name.
+
+    As everywhere, what begins with a dot is hidden, so that files can be written there and renamed.
+    """
     text = str(pattern)
     path = Path(text)
+    if path.is_dir():
+        text = str(Path(glob.escape(text)) / "*")
+        path = Path(text)
     if not glob.has_magic(text) or path.exists():
         if "\0" not in text and not path.exists():
             raise SourceError(

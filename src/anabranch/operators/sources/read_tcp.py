@@ -50,10 +50,10 @@ class ReadTcp(SourceDefinition):
 
     def _read(self, operator: Operator) -> Iterator[Any]:
         options = {"header": False} if self.format == "csv" else {}
-        with located(operator), self._connect() as connection, connection.makefile("rb") as stream:
+        with located(operator), self.connect() as connection, connection.makefile("rb") as stream:
             yield from text_format(self.format).read_stream(stream, self.address, self.schema, **options)
 
-    def _connect(self) -> socket.socket:
+    def connect(self) -> socket.socket:
         try:
             return socket.create_connection((self.host, self.port), timeout=self.timeout)
         except ConnectionRefusedError:

@@ -1,0 +1,64 @@
+"""`anabranch run --stream`: a program on what arrives, until it is stopped."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from anabranch.engines.base import Result
+from anabranch.engines.interrupts import shielded
+from anabranch.errors import UsageError
+from anabranch.graph.model import Program
+from anabranch.progress import print_collected, stream_figures, stream_shown, written
+from anabranch.start import start
+
+STREAM_OPTIONS = ("checkpoint", "once", "finish", "batch_mb")
+_OF_A_START = ("form", "channels", "master", "spark_conf", "ui", "checkpoint", "once")
+_BATCH_MB = 64.0
+
+
+def add_stream_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("as a stream")
+    group.add_argument("--stream", action="store_true", help="go on with what arrives, until Ctrl-C (on Spark)")
+    group.add_argument("--checkpoint", metavar="FOLDER", help="what has to survive a stop or a crash; a later start "
+                       "with the same folder goes on from there")  # fmt: skip
+    group.add_argument("--once", action="store_true", help="process what is there now, and stop")
+    group.add_argument("--finish", action="store_true", help="take what is there now as all there is: the streams end, "
+                       "and so do the windows that are open")  # fmt: skip
+    group.add_argument("--batch-mb", metavar="MB", type=float, help=f"of a micro-batch at most; default: {_BATCH_MB:g}")
+
+
+def run_stream(program: Program, options: dict[str, Any], errors: Console) -> int:
+    if not options["checkpoint"]:
+        raise UsageError("a stream needs a folder for its state", hint="add --checkpoint FOLDER")
+    if options["engine"] != "spark":
+        raise UsageError(f"the engine '{options['engine']}' runs no streams", hint="add --engine spark")
+    batch_mb = options["batch_mb"] or _BATCH_MB
+    is_shown = errors.is_terminal and not options["quiet"]
+    if is_shown:
+        errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream", highlight=False)
+    with shielded():
+        query = start(program, batch_mb=batch_mb, **{name: options[name] for name in _OF_A_START})
+        display: AbstractContextManager[None] = stream_shown(errors, program.name, query) if is_shown else nullcontext()
+        try:
+            with display:
+                result = query.finish() if options["finish"] else query.await_done()
+        except KeyboardInterrupt:
+            query.stop()
+            errors.print(
+                f"stopped: {stream_figures(query.progress)}; start it again with the same --checkpoint to go on"
+            )
+            return 130
+        finally:
+            query.stop()
+    assert isinstance(result, Result)
+    if is_shown:
+        errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {stream_figures(query.progress)}"))
+        for line in (*result.metrics.notes, *written(program.graph, result.metrics)):
+            errors.print(f"  {line}", highlight=False)
+    print_collected(Console(highlight=False), result)
+    return 0

@@ -1,0 +1,299 @@
+"""What looks for new data of a stream's sources, and writes it down in the order in which it is processed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from anabranch.engines.reading import Slice, slices_of_file
+from anabranch.engines.spark.sources import EPOCH, Numbers
+from anabranch.engines.spark.streams.entries import Entry, EntryLog
+from anabranch.engines.spark.streams.tcp_spool import TcpSpool
+from anabranch.errors import AnabranchError, SourceError, UsageError
+from anabranch.graph.model import Graph, Operator
+from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_items import FromItems
+from anabranch.operators.sources.located import located
+from anabranch.operators.sources.read_files import ReadFiles, has_pattern, matching_files
+from anabranch.operators.sources.read_tcp import ReadTcp
+
+_EVERY = 0.05  # seconds: how often it is looked
+_SLICE = 4 * 2**20  # bytes
+_MOST_AHEAD = 4_096  # entries that nobody has processed yet
+_BYTES_PER_NUMBER = 64  # of a tuple that is made from its number, about
+
+
+class Arriving(Protocol):
+    """One source: what of it is new."""
+
+    source: Operator
+    has_ended: bool
+
+    def knows(self, entry: Entry) -> None:
+        """Of an entry of an earlier run: it is not new."""
+
+    def open(self) -> None: ...
+
+    def look(self, is_ending: bool) -> Iterator[Entry]:
+        """Entries that have not been given before; with `is_ending` what is there is all there is."""
+
+    def forget(self, entry: Entry) -> None:
+        """An entry has been processed for good."""
+
+    def close(self) -> None: ...
+
+
+class FilesArriving:
+    """Files in the order in which they appear; those that are found at one look, by name.
+
+    A path that names one file is that file, and then the source ends.
+    """
+
+    def __init__(self, source: Operator) -> None:
+        assert isinstance(source.definition, ReadFiles)
+        self.source = source
+        self.definition: ReadFiles = source.definition
+        self.has_ended = False
+        self._known: set[str] = set()  # where they are
+        self._begun: Entry | None = None  # the last of a file that more should follow of
+
+    def knows(self, entry: Entry) -> None:
+        if isinstance(entry.piece, Slice):
+            self._known.add(os.path.abspath(entry.piece.path))
+            self._begun = entry if entry.left else None
+        else:
+            self.has_ended = True
+
+    def open(self) -> None:
+        if self.definition.partition_by:
+            raise UsageError(
+                f"'{self.source.id}' has partition_by=, which speaks of files that are all there",
+                location=self.source.location,
+                hint="leave partition_by= out for a stream",
+            )
+
+    def look(self, is_ending: bool) -> Iterator[Entry]:
+        if self.has_ended:
+            return
+        with located(self.source):
+            if self._begun is not None:
+                yield from self._rest(self._begun)
+                self._begun = None
+            for path in self._files():
+                if os.path.abspath(path) not in self._known:
+                    yield from self._entries(path, self._slices(path))
+                    self._known.add(os.path.abspath(path))
+        if is_ending or not has_pattern(self.definition.pattern):
+            self.has_ended = True
+            yield Entry(self.source.id, None, time.time())
+
+    def _files(self) -> Sequence[Path]:
+        if not has_pattern(self.definition.pattern):
+            return matching_files(self.definition.pattern)
+        try:
+            return matching_files(self.definition.pattern)
+        except SourceError:
+            return ()  # there is none yet
+
+    def _slices(self, path: Path) -> list[Slice]:
+        slices = slices_of_file(self.definition, path, size=_SLICE)
+        if slices is None:
+            raise SourceError(
+                f"{path}: cannot be read as a part of a stream: it is a pipe, or its delimiter is no ASCII character",
+                hint="move whole files into the folder",
+            )
+        return slices
+
+    def _rest(self, begun: Entry) -> Iterator[Entry]:
+        """Of a file in the middle of which an earlier run was stopped or killed."""
+        assert isinstance(begun.piece, Slice)
+        path = Path(begun.piece.path)
+        slices = self._slices(path)
+        done = len(slices) - begun.left
+        if done < 1 or (slices[done - 1].start, slices[done - 1].stop) != (begun.piece.start, begun.piece.stop):
+            raise SourceError(
+                f"{begun.piece.name}: a part of it was processed, and it has changed since or is gone",
+                hint="put it back as it was",
+            )
+        yield from self._entries(path, [replace(each, name=begun.piece.name) for each in slices[done:]])
+
+    def _entries(self, path: Path, slices: Sequence[Slice]) -> Iterator[Entry]:
+        for at, each in enumerate(slices):
+            size = each.stop - each.start if self.definition.format != "parquet" else _size(path) // len(slices)
+            yield Entry(self.source.id, each, time.time(), size, len(slices) - at - 1)
+
+    def forget(self, entry: Entry) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+class NumbersArriving:
+    """The tuples of a `beacon`, as many as are due, or those of `from_items`."""
+
+    def __init__(self, source: Operator, at_once: int = EPOCH) -> None:
+        self.source = source
+        self.has_ended = False
+        self._at_once = at_once
+        self._next = 0
+        self._count: int | None
+        self._rate: float | None = None
+        match source.definition:
+            case Beacon(count=count, rate=rate):
+                self._count, self._rate = count, rate
+            case FromItems(items=tuple() | range() as items, partition_by=()):
+                self._count = len(items)
+            case _:
+                raise UsageError(
+                    f"'{source.id}' cannot be a source of a stream: it cannot be read again from a place in it",
+                    location=source.location,
+                    hint="use files, read_tcp, beacon, or from_items with a list",
+                )
+
+    def knows(self, entry: Entry) -> None:
+        if isinstance(entry.piece, Numbers):
+            self._next = entry.piece.stop
+        else:
+            self.has_ended = True
+
+    def open(self) -> None:
+        self._began = time.monotonic()
+        self._first = self._next
+
+    def look(self, is_ending: bool) -> Iterator[Entry]:
+        if self.has_ended:
+            return
+        stop = self._next + self._at_once
+        if self._rate is not None:
+            stop = min(stop, self._first + 1 + int((time.monotonic() - self._began) * self._rate))
+        if self._count is not None:
+            stop = min(stop, self._count)
+        if stop > self._next and not is_ending:
+            yield Entry(self.source.id, Numbers(self._next, stop), time.time(), (stop - self._next) * _BYTES_PER_NUMBER)
+            self._next = stop
+        if is_ending or self._next == self._count:
+            self.has_ended = True
+            yield Entry(self.source.id, None, time.time())
+
+    def forget(self, entry: Entry) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def arriving(source: Operator, folder: Path, at_once: int) -> Arriving:
+    match source.definition:
+        case ReadFiles():
+            return FilesArriving(source)
+        case ReadTcp():
+            return TcpSpool(source, folder / "spool" / source.id)
+    return NumbersArriving(source, at_once)
+
+
+class Arrivals:
+    """A thread that looks at all sources again and again, and appends to the log.
+
+    Sources take turns, an entry each. Those that run ahead of what is processed are not looked at for a while.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        log: EntryLog,
+        folder: Path,
+        failed: Callable[[AnabranchError], None],
+        at_once: int = EPOCH,
+    ) -> None:
+        self._log = log
+        self._failed = failed
+        self._sources = [arriving(source, folder, at_once) for source in graph.sources]
+        self._by_id = {each.source.id: each for each in self._sources}
+        self._processed = 0
+        self._forgotten = 0
+        self._have_ended = False
+        self._is_ending = threading.Event()
+        self._is_stopped = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="anabranch arrivals", daemon=True)
+
+    def open(self, processed: int) -> None:
+        """Go on behind what the log has; a source that cannot be opened is an error here."""
+        self._processed = processed
+        for entry in self._log.entries(0, len(self._log)):
+            self._by_id[entry.source].knows(entry)
+        for each in self._sources:
+            each.open()
+        self._have_ended = self._all_have_ended()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def look_once(self) -> None:
+        """All that is there now."""
+        self._look(ahead=None)
+
+    def end(self) -> None:
+        """What is there by now is all there is."""
+        self._is_ending.set()
+
+    def close(self) -> None:
+        self._is_stopped.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
+        for each in self._sources:
+            each.close()
+
+    @property
+    def have_ended(self) -> bool:
+        """Whether nothing will be added to the log any more: also the ends are in it."""
+        return self._have_ended
+
+    def _all_have_ended(self) -> bool:
+        return all(each.has_ended for each in self._sources)
+
+    def processed(self, entries: int) -> None:
+        """So many entries have been processed for good.
+
+        Only those of the batch before are forgotten: Spark has yet to note this one, and if it is killed before it
+        does, it reads the batch once more.
+        """
+        if any(isinstance(each, TcpSpool) for each in self._sources):
+            for entry in self._log.entries(self._forgotten, self._processed):
+                self._by_id[entry.source].forget(entry)
+        self._forgotten, self._processed = self._processed, min(entries, len(self._log))
+
+    def _work(self) -> None:
+        try:
+            while not self._is_stopped.is_set() and not self.have_ended:
+                if not self._look(ahead=_MOST_AHEAD):
+                    self._is_stopped.wait(_EVERY)
+        except AnabranchError as problem:
+            self._failed(problem)
+        except Exception as problem:  # of a user's file system, or ours: the stream must not wait for ever
+            self._failed(SourceError(f"the sources cannot be looked at: {problem!r}"))
+
+    def _look(self, ahead: int | None) -> bool:
+        """Take from every source what it has, in turns; whether there was anything."""
+        is_ending = self._is_ending.is_set()
+        found = False
+        open_sources = [each.look(is_ending) for each in self._sources]
+        while open_sources and not self._is_stopped.is_set():
+            if ahead is not None and len(self._log) - self._processed >= ahead:
+                self._is_stopped.wait(_EVERY)
+                continue
+            entries = [(each, next(each, None)) for each in open_sources]
+            self._log.append([entry for _, entry in entries if entry is not None])
+            found = found or any(entry is not None for _, entry in entries)
+            open_sources = [each for each, entry in entries if entry is not None]
+            self._have_ended = self._all_have_ended()
+        return found

@@ -1,0 +1,160 @@
+"""The channels of a level over the micro-batches of a stream, with their state in Spark's state store (design, 5.1).
+
+A call to the store costs as much as processing a thousand tuples, so the state of a channel is written as one packed
+piece: what changed in a batch, and now and then all of it. Workers keep it warm; a channel may come to another worker
+with each batch, so whoever has it asks the store for the version, and takes over what has changed since its own.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from pyspark.sql import Row as SparkRow
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from anabranch.codegen.build import built
+from anabranch.engines.spark.chunk_rows import Row
+from anabranch.engines.spark.shipping import Job, unshipped
+from anabranch.engines.spark.tasks import Channel, freeze
+
+_MOST_WARM = 64  # channels in one worker
+_LEAST_TO_PACK = 1 << 20  # bytes of changes
+_BY_EPOCH = attrgetter("epoch")
+_FIELDS = ("channel", "place", "epoch", "arrival", "kind", "payload")
+
+
+@dataclass(eq=False)
+class _Warm:
+    """A channel as a worker knows it: its state is that of this version."""
+
+    channel: Channel
+    form: str
+    version: int = 0
+    token: str = ""
+
+
+_warm: OrderedDict[tuple[str, int, int], _Warm] = OrderedDict()  # by stream, level and channel
+
+
+class Channels(StatefulProcessor):
+    """What Spark calls for each channel of a level that has something to do in a batch."""
+
+    def __init__(self, shipment: bytes, run: str, level: int) -> None:
+        self.shipment = shipment
+        self.run = run
+        self.level = level
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.store = _Store(handle)
+
+    def job(self) -> Job:
+        return unshipped(self.shipment)
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
+        job = self.job()
+        arrived = sorted((Row(*(row[name] for name in _FIELDS)) for row in rows), key=_BY_EPOCH)
+        mine = [row for row in arrived if job.layout.places[row.place].level == self.level]
+        for row in arrived:
+            if job.layout.places[row.place].level != self.level:
+                yield _as_spark_row(row)
+        if mine:
+            yield from map(_as_spark_row, self._process(job, mine))
+
+    def _process(self, job: Job, rows: list[Row]) -> Iterator[Row]:
+        """The rows of one channel. What is kept warm is put back only when all went well."""
+        name = (self.run, self.level, rows[0].channel)
+        warm = _warm.pop(name, None)
+        warm = self.store.current(warm if warm is not None else _cold(job, rows[0].place), job, rows[0].place)
+        channel = warm.channel
+        channel.begin_figures()
+        for epoch, of_epoch in groupby(rows, key=_BY_EPOCH):
+            yield from channel.epoch(epoch, list(of_epoch))
+        yield channel.figures()
+        if channel.has_stopped:
+            return  # the batch fails, so there is nothing to keep
+        self.store.save(warm)
+        _warm[name] = warm
+        while len(_warm) > _MOST_WARM:
+            _warm.popitem(last=False)
+
+    def close(self) -> None:
+        freeze()
+
+
+def _cold(job: Job, place_number: int) -> _Warm:
+    """A channel that has seen nothing yet."""
+    place = job.layout.places[place_number]
+    element = built(job.generated[place.id], origins=True, tracks_changes=True)
+    return _Warm(Channel(job, place, element), element.form)
+
+
+class _Store:
+    """The state of one channel in Spark's store: a whole, the changes since, and which version that makes."""
+
+    def __init__(self, handle: StatefulProcessorHandle) -> None:
+        self._head = handle.getValueState("head", "version long, token string, base long, whole long, changes long")
+        self._whole = handle.getValueState("whole", "payload binary")
+        self._changes = handle.getMapState("changes", "version long", "token string, payload binary")
+
+    def current(self, warm: _Warm, job: Job, place: int) -> _Warm:
+        """The channel as the store has it: the warm one if it is of that version, or can be brought to it."""
+        head = self._head.get()
+        if head is None:
+            return warm if warm.version == 0 else _cold(job, place)
+        version, token, base = head[:3]
+        if (warm.version, warm.token) == (version, token):
+            return warm
+        if base < warm.version < version:
+            seen = self._changes.getValue((warm.version,))
+            if seen is not None and seen[0] == warm.token and warm.form == warm.channel.element.form:
+                warm.channel.element.catch_up(self._since(warm.version, version))
+                return _at(warm, version, token)
+        whole = self._whole.get()
+        assert whole is not None
+        warm = _cold(job, place)
+        warm.channel.element.restore(bytes(whole[0]), self._since(base, version))
+        return _at(warm, version, token)
+
+    def _since(self, base: int, version: int) -> list[bytes]:
+        found = [self._changes.getValue((each,)) for each in range(base + 1, version + 1)]
+        return [bytes(each[1]) for each in found if each is not None]
+
+    def save(self, warm: _Warm) -> None:
+        """The next version: what changed, or all of it where that has become less than the changes together."""
+        element = warm.channel.element
+        head = self._head.get()
+        version, token = warm.version + 1, secrets.token_hex(8)
+        if head is not None and warm.form == element.form:
+            _, _, base, size, together = head
+            changes = element.save_changes()
+            if together + len(changes) <= max(size, _LEAST_TO_PACK):
+                self._changes.updateValue((version,), (token, changes))
+                self._head.update((version, token, base, size, together + len(changes)))
+                _at(warm, version, token)
+                return
+        whole = element.save()
+        self._whole.update((whole,))
+        self._changes.clear()
+        self._head.update((version, token, version, len(whole), 0))
+        _at(warm, version, token)
+
+
+def _at(warm: _Warm, version: int, token: str) -> _Warm:
+    warm.version, warm.token, warm.form = version, token, warm.channel.element.form
+    return warm
+
+
+def _as_spark_row(row: Row) -> Any:
+    return _spark_row()(*row.values[:-1], bytes(row.payload))
+
+
+@cache
+def _spark_row() -> Any:
+    return SparkRow(*_FIELDS)

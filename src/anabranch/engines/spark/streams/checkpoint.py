@@ -1,0 +1,198 @@
+"""The folder of a stream: which program it belongs to, who works in it, and what has been committed."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anabranch.errors import RunError, UsageError
+
+FORMAT = 1  # of all that is written here
+_SECONDS_OF_JAVA = 30.0  # that it may outlive the process which started it
+
+
+class CheckpointError(UsageError):
+    """A checkpoint cannot be used for what was asked."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What is true behind a batch: where the sinks are, and which files hold the state of the tail."""
+
+    batch: int = -1
+    entries: int = 0  # that have been processed
+    sinks: Mapping[str, Any] = field(default_factory=dict)  # positions, by operator
+    state: tuple[str, ...] = ()  # files: a whole, and the changes that followed
+
+
+class Checkpoint:
+    """A folder that one run at a time works in. Use as a context: it is locked meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(os.path.abspath(folder))
+        self._lock: Any = None
+
+    @property
+    def spark(self) -> Path:
+        """What Spark itself keeps there: offsets, commits, the state of the channels."""
+        return self.folder / "spark"
+
+    @property
+    def arrivals(self) -> Path:
+        return self.folder / "arrivals.jsonl"
+
+    def sink_folder(self, sink: str) -> Path:
+        return self.folder / "sinks" / sink
+
+    # Who works in it ----------------------------------------------------------------------------------------------
+
+    def lock(self) -> None:
+        """Take the folder; refused while another run has it, also from another process."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / "lock").open("a+")
+        except OSError as problem:
+            raise CheckpointError(
+                f"{self.folder}: {problem.strerror}", hint="name a folder that can be written"
+            ) from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            owner = lock.read().split()
+            lock.close()
+            who = f" (process {owner[0]})" if owner else ""
+            raise CheckpointError(
+                f"{self.folder}: another run{who} works with this checkpoint",
+                hint="stop it first, or use another folder",
+            ) from None
+        self._lock = lock
+        self._wait_for_java()
+        self._sign(f"{os.getpid()}")
+
+    def _wait_for_java(self) -> None:
+        """A process that is killed is outlived by its Java for a moment, and that may still write here."""
+        self._lock.seek(0)
+        owner = self._lock.read().split()
+        deadline = time.monotonic() + _SECONDS_OF_JAVA
+        while len(owner) == 2 and _listens(int(owner[1])):
+            if time.monotonic() > deadline:
+                self._lock.close()  # what it says stays, for the next who asks
+                self._lock = None
+                raise CheckpointError(
+                    f"{self.folder}: the Java of a run that was killed still works with this checkpoint",
+                    hint=f"end the process that listens on port {owner[1]}",
+                )
+            time.sleep(0.1)
+
+    def java_listens_on(self, port: int | None) -> None:
+        if port is not None:
+            self._sign(f"{os.getpid()} {port}")
+
+    def _sign(self, text: str) -> None:
+        self._lock.seek(0)
+        self._lock.truncate()
+        self._lock.write(text)
+        self._lock.flush()
+
+    def unlock(self) -> None:
+        if self._lock is not None:
+            self._sign("")
+            self._lock.close()
+            self._lock = None
+
+    # Whose it is --------------------------------------------------------------------------------------------------
+
+    def identity(self) -> dict[str, Any] | None:
+        """What was written at the first start."""
+        try:
+            text = (self.folder / "stream.json").read_text()
+        except FileNotFoundError:
+            if self.spark.exists() or self.arrivals.exists() or (self.folder / "commit.json").exists():
+                raise self._damaged("stream.json is missing") from None
+            return None
+        try:
+            found = json.loads(text)
+            if not isinstance(found, dict):
+                raise ValueError("it is no object")
+        except ValueError as problem:
+            raise self._damaged(f"stream.json cannot be read: {problem}") from None
+        if found.get("format") != FORMAT:
+            raise CheckpointError(
+                f"{self.folder}: the checkpoint was written by another version of anabranch ({found.get('anabranch')})",
+                hint="begin with a new folder, or use that version",
+            )
+        return found
+
+    def write_identity(self, identity: Mapping[str, Any]) -> None:
+        write_atomically(self.folder / "stream.json", json.dumps({"format": FORMAT, **identity}, indent=1).encode())
+
+    def _damaged(self, why: str) -> RunError:
+        return RunError(f"{self.folder}: the checkpoint is damaged: {why}", hint="begin with a new folder")
+
+    # What is committed --------------------------------------------------------------------------------------------
+
+    def commit(self) -> Commit | None:
+        try:
+            fields = json.loads((self.folder / "commit.json").read_text())
+            return Commit(**{**fields, "state": tuple(fields["state"])})
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, KeyError) as problem:
+            raise self._damaged(f"commit.json cannot be read: {problem}") from None
+
+    def write_commit(self, commit: Commit) -> None:
+        """From here on the batch counts as done."""
+        write_atomically(self.folder / "commit.json", json.dumps(asdict(commit)).encode())
+
+    def write_state(self, state: bytes) -> str:
+        """A file of its own for some state; its name is for a commit."""
+        name = f"{secrets.token_hex(8)}.state"
+        folder = self.folder / "tail"
+        folder.mkdir(exist_ok=True)
+        write_atomically(folder / name, state)
+        return name
+
+    def read_state(self, name: str) -> bytes:
+        try:
+            return (self.folder / "tail" / name).read_bytes()
+        except OSError as problem:
+            raise self._damaged(f"{name}: {problem.strerror}") from None
+
+    def forget_states(self, kept: tuple[str, ...]) -> None:
+        """Remove what no commit speaks of."""
+        folder = self.folder / "tail"
+        for file in folder.iterdir() if folder.exists() else ():
+            if file.name not in kept:
+                file.unlink(missing_ok=True)
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1.0).close()
+    except OSError:
+        return False
+    return True
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """All of it or nothing, and for good: also after a loss of power."""
+    part = path.with_name(f".{path.name}.part")
+    with part.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,84 @@
+"""From a plan and a checkpoint to all that a stream needs before Spark has to do with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anabranch.codegen.build import Decision, generate
+from anabranch.codegen.forms import Form
+from anabranch.engines.spark.degree import degree_of
+from anabranch.engines.spark.layout import SOURCES, TAIL, Layout
+from anabranch.engines.spark.lower import lower
+from anabranch.engines.spark.shipping import Job
+from anabranch.engines.spark.source_tasks import part_behind_the_source
+from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.engines.spark.streams.entry_tasks import has_one_stream
+from anabranch.engines.spark.streams.identity import check_same, identity_of
+from anabranch.engines.spark.tasks import part_at
+from anabranch.graph.plan import Plan
+
+CHANNELS_PER_CORE = 4  # of a stream: their number stays, and the cores may become more
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A stream that is laid out, and is the one its checkpoint belongs to."""
+
+    layout: Layout
+    job: Job
+
+    @property
+    def levels(self) -> list[int]:
+        """How many channels each level has."""
+        return [sum(place.channels for place in places) for places in self.layout.levels]
+
+
+def prepare(
+    plan: Plan, checkpoint: Checkpoint, cores: int, channels: int | Mapping[str, int] | None, form: Form
+) -> Prepared:
+    """Lay a stream out as it was at its first start; a checkpoint of another program is refused."""
+    before = checkpoint.identity()
+    degree = _degree(plan, checkpoint, channels, before, CHANNELS_PER_CORE * cores)
+    layout = lower(plan, degree, slices_sources=has_one_stream(plan.graph))
+    for_tasks = layout.for_tasks()
+    generated = _generated(for_tasks, form)
+    now = identity_of(layout, generated, degree)
+    if before is None:
+        checkpoint.write_identity(now)
+    else:
+        check_same(checkpoint.folder, before, now)
+    return Prepared(layout, Job(for_tasks, generated, None, 1, folder=os.getcwd()))
+
+
+def _degree(
+    plan: Plan,
+    checkpoint: Checkpoint,
+    given: int | Mapping[str, int] | None,
+    before: Mapping[str, Any] | None,
+    usual: int,
+) -> dict[str, int]:
+    """As at the first start; else as given, or the usual number."""
+    if before is None:
+        return degree_of(plan, given, usual)
+    fixed: dict[str, int] = before["channels"]
+    for region, number in degree_of(plan, given, usual).items() if given is not None else ():
+        if number != fixed.get(region, number):
+            raise CheckpointError(
+                f"{checkpoint.folder}: the stream has {fixed[region]} channels in {region} since its first start, "
+                f"and cannot have {number}",
+                hint="leave the number of channels out, or begin with a new folder",
+            )
+    return {region.id: fixed.get(region.id, usual) for region in plan.regions}
+
+
+def _generated(layout: Layout, form: Form) -> dict[str, Decision]:
+    """The code of every place that is not the tail."""
+    behind = part_behind_the_source(layout) if has_one_stream(layout.graph) else None
+    found = {SOURCES: generate(behind, form)} if behind is not None else {}
+    for place in layout.places:
+        if place.id not in (SOURCES, TAIL):
+            found[place.id] = generate(part_at(layout, place), form, origins=True, tracks_changes=True)
+    return found

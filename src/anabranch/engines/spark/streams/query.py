@@ -1,0 +1,214 @@
+"""A stream that runs: its progress, and how it ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from anabranch.engines.base import Metrics, Result
+from anabranch.engines.spark.chunk_rows import Row, rows_in
+from anabranch.engines.spark.streams.arrivals import Arrivals
+from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.entries import EntryLog
+from anabranch.engines.spark.streams.stream_tail import Done, StreamTail
+from anabranch.engines.spark.troubles import spark_error
+from anabranch.errors import AnabranchError, RunError
+
+_EVERY = 0.1  # seconds: how often it is looked whether Spark has stopped by itself
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a stream is."""
+
+    batch: int  # the last that was committed; -1 before the first
+    tuples_in: int  # of this run
+    tuples_out: int
+    input_rate: float  # tuples per second that came in, over the last batches
+    processing_rate: float  # tuples per second while the last batch was processed
+    backlog: int  # bytes that have arrived and are not processed yet
+    latency: float  # seconds from the arrival of the first tuple of the last batch to its commit
+
+
+class Query:
+    """A stream that was started. It goes on until it is stopped, fails, or all of its sources have ended."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        log: EntryLog,
+        tail: StreamTail,
+        arrivals: Callable[[Callable[[AnabranchError], None]], Arrivals],
+        metrics: Metrics,
+        *,
+        once: bool,
+    ) -> None:
+        self._checkpoint = checkpoint
+        self._log = log
+        self._tail = tail
+        self._arrivals = arrivals(self._fail)
+        self._metrics = metrics
+        self._once = once
+        self._spark: Any = None
+        self._problem: BaseException | None = None
+        self._over = threading.Event()  # there is nothing more to do, or it cannot go on
+        self._is_stopping = False
+        self._batch_lock = threading.Lock()  # held while a batch is written
+        self._closing = threading.Lock()
+        self._is_closed = False
+        self._last: Done | None = None
+        self._last_seconds = 0.0
+        self._committed_at: list[tuple[float, int]] = []
+
+    # Its life -----------------------------------------------------------------------------------------------------
+
+    def begin(self, launch: Callable[[Callable[[Any, int], None]], Any]) -> None:
+        """Take up the work: `launch` starts Spark's query with a function for its batches."""
+        try:
+            self._tail.resume()
+            self._arrivals.open(self._tail.commit.entries)
+            if self._once:
+                self._arrivals.look_once()
+            self._check_done()
+            if not self._over.is_set():
+                self._spark = launch(self._batch)
+                if not self._once:
+                    self._arrivals.start()
+        except BaseException:
+            self._close()
+            raise
+
+    def _batch(self, frame: Any, number: int) -> None:
+        """What Spark calls with each batch, in a thread of its own."""
+        with self._batch_lock:
+            if self._is_stopping:
+                raise RuntimeError("the stream is stopping")
+            began = time.perf_counter()
+            try:
+                # Also of a batch that was committed before a crash: else Spark's state would lack what it changed.
+                rows: list[Row] = list(rows_in(frame.toArrow().to_batches()))
+                done = self._tail.batch(number, rows)
+            except AnabranchError as problem:
+                self._fail(problem)
+                raise
+            if done is not None:
+                self._note(done, time.perf_counter() - began)
+            self._check_done()
+
+    def _note(self, done: Done, seconds: float) -> None:
+        self._last, self._last_seconds = done, seconds
+        self._committed_at = [*self._committed_at[-9:], (time.perf_counter(), self._metrics.tuples_in)]
+        self._arrivals.processed(done.entries)
+
+    def _check_done(self) -> None:
+        is_all = self._once or self._arrivals.have_ended
+        if is_all and self._tail.commit.entries >= len(self._log):
+            self._over.set()
+
+    def _fail(self, problem: BaseException) -> None:
+        if self._problem is None:
+            self._problem = problem
+        self._over.set()
+
+    # For its user -------------------------------------------------------------------------------------------------
+
+    @property
+    def is_active(self) -> bool:
+        self._check_done()
+        return not self._is_closed and not self._over.is_set()
+
+    @property
+    def progress(self) -> Progress:
+        last = self._last
+        known = len(self._log)
+        backlog = self._log.size(min(self._tail.commit.entries, known), known)
+        return Progress(
+            batch=self._tail.commit.batch,
+            tuples_in=self._metrics.tuples_in,
+            tuples_out=self._metrics.tuples_out,
+            input_rate=self._input_rate(),
+            processing_rate=last.tuples_in / self._last_seconds if last and self._last_seconds else 0.0,
+            backlog=backlog,
+            latency=last.waited if last else 0.0,
+        )
+
+    def _input_rate(self) -> float:
+        if len(self._committed_at) < 2:
+            return 0.0
+        (began, before), (ended, after) = self._committed_at[0], self._committed_at[-1]
+        return (after - before) / (ended - began) if ended > began else 0.0
+
+    @property
+    def result(self) -> Result:
+        """What was collected so far, and the figures of this run."""
+        return self._tail.tail.result()
+
+    def await_done(self, timeout: float | None = None) -> Result | None:
+        """Wait until the stream ends by itself; None where it has not within `timeout` seconds.
+
+        A stream that failed raises its error here.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._over.wait(_EVERY):
+            self._check_done()
+            if self._spark is not None and not self._is_stopping and (problem := _failure(self._spark)) is not None:
+                self._fail(problem)
+            elif self._is_closed:
+                break
+            elif deadline is not None and time.monotonic() >= deadline:
+                return None
+        self._close()
+        if self._problem is not None:
+            if isinstance(self._problem, RunError):
+                self._problem.result = self.result
+            raise self._problem
+        return self.result
+
+    def finish(self, timeout: float | None = None) -> Result | None:
+        """Take what has arrived by now as all there is: the streams end, and what operators do then is done."""
+        self._arrivals.end()
+        return self.await_done(timeout)
+
+    def stop(self) -> Result:
+        """Stop behind the batch that is being written. A later start on the same checkpoint goes on from there."""
+        self._close()
+        return self.result
+
+    def _close(self) -> None:
+        with self._closing:
+            if self._is_closed:
+                return
+            self._is_stopping = True
+            self._arrivals.close()
+            with self._batch_lock:
+                pass  # a batch that is being written is finished; the next one finds that it should not begin
+            if self._spark is not None:
+                with suppress(Exception):  # its Java may have gone
+                    self._spark.stop()
+            self._tail.close()
+            self._metrics.stop()
+            self._checkpoint.unlock()
+            self._is_closed = True
+
+    def __enter__(self) -> Query:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._close()
+
+
+def _failure(query: Any) -> BaseException | None:
+    """Why Spark has stopped a query by itself, if it has."""
+    from py4j.protocol import Py4JError
+
+    try:
+        if query.isActive:
+            return None
+        problem = query.exception()
+    except (Py4JError, OSError) as gone:
+        return spark_error(gone)
+    return spark_error(problem) if problem is not None else RunError("Spark has stopped the stream")

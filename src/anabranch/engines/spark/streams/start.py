@@ -1,0 +1,137 @@
+"""Starts a stream on Spark: Structured Streaming over what arrives, with the state of channels in its store."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from anabranch.codegen.forms import Form
+from anabranch.engines.base import Metrics
+from anabranch.engines.spark.chunk_rows import ROW
+from anabranch.engines.spark.session import SparkOptions, cores_of, session_for
+from anabranch.engines.spark.shipping import shipped
+from anabranch.engines.spark.streams.arrivals import Arrivals
+from anabranch.engines.spark.streams.channel_state import Channels
+from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.data_source import data_source
+from anabranch.engines.spark.streams.entries import EntryLog
+from anabranch.engines.spark.streams.prepare import Prepared, prepare
+from anabranch.engines.spark.streams.query import Query
+from anabranch.engines.spark.streams.routes import routes
+from anabranch.engines.spark.streams.stream_tail import StreamTail
+from anabranch.engines.spark.troubles import spark_error
+from anabranch.errors import UsageError
+from anabranch.graph.plan import Plan
+
+BATCH_BYTES = 64 * 2**20
+_TASKS_PER_CORE = 2  # that read what has arrived
+
+_SETTINGS = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def start(
+    plan: Plan,
+    checkpoint: str | Path,
+    *,
+    channels: int | Mapping[str, int] | None = None,
+    form: Form = "auto",
+    options: SparkOptions | None = None,
+    metrics: Metrics | None = None,
+    once: bool = False,
+    batch_bytes: int = BATCH_BYTES,
+) -> Query:
+    """Start a program as a stream, or go on where the checkpoint says that it was stopped or killed."""
+    metrics = metrics or Metrics()
+    metrics.start(plan.graph)
+    folder = Checkpoint(Path(checkpoint))
+    folder.lock()
+    try:
+        session = session_for(options or SparkOptions())
+        if not hasattr(session, "sparkContext"):
+            raise UsageError(
+                "a stream needs a Spark whose driver is this process, and a Connect server is elsewhere",
+                hint="use master=local[*] or spark://…, or run the program on the server's machine",
+            )
+        folder.java_listens_on(_port(session))
+        cores = cores_of(session)
+        prepared = prepare(plan, folder, cores, channels, form)
+        metrics.notes += [f"in one place: {note}" for note in prepared.layout.notes]
+        log = EntryLog(folder.arrivals)
+        log.mend()
+        tail = StreamTail(plan.graph, prepared.layout, metrics, form, folder)
+        query = Query(folder, log, tail, partial(Arrivals, plan.graph, log, folder.folder), metrics, once=once)
+        query.begin(partial(_launch, session, prepared, folder, batch_bytes, _TASKS_PER_CORE * cores))
+        return query
+    except BaseException:
+        folder.unlock()
+        raise
+
+
+def _port(session: Any) -> int | None:
+    gateway = getattr(session.sparkContext, "_gateway", None)
+    return int(gateway.gateway_parameters.port) if gateway is not None else None
+
+
+def _launch(
+    session: Any,
+    prepared: Prepared,
+    checkpoint: Checkpoint,
+    batch_bytes: int,
+    tasks: int,
+    batch: Callable[[Any, int], None],
+) -> Any:
+    """Start Spark's query, which calls `batch` with the rows for the tail."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    partitions = max(prepared.levels, default=1)
+    name = f"{prepared.layout.graph.name}-{uuid.uuid4().hex[:8]}"
+    try:
+        with _settings(session, {**_SETTINGS, "spark.sql.shuffle.partitions": str(partitions)}):
+            shipment = shipped(prepared.job)
+            source = data_source(f"anabranch-{name}", checkpoint.arrivals, shipment, tasks, batch_bytes)
+            session.dataSource.register(source)
+            frame = session.readStream.format(source.name()).load()
+            for level, channels in enumerate(prepared.levels, 1):
+                frame = _level(frame, channels, partitions, Channels(shipment, name, level))
+            writer = frame.writeStream.foreachBatch(batch).queryName(name)
+            return writer.option("checkpointLocation", str(checkpoint.spark)).start()
+    except (PySparkException, Py4JError) as problem:
+        raise spark_error(problem) from None
+
+
+def _level(frame: Any, channels: int, partitions: int, processor: Channels) -> Any:
+    """The channels of a level, each with a key of its own that leads to a partition of its own."""
+    from pyspark.sql import functions
+
+    keys = functions.array(*map(functions.lit, routes(partitions)))
+    route = functions.element_at(keys, functions.col("channel") % channels + 1)
+    return frame.withColumn("route", route).groupBy("route").transformWithState(processor, ROW, "Append", "None")
+
+
+@contextmanager
+def _settings(session: Any, settings: Mapping[str, str]) -> Iterator[None]:
+    """A query takes the settings of its session when it starts, and keeps them."""
+    before = {name: session.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, value)

@@ -1,0 +1,78 @@
+"""The tail of a program: what has no parallel region behind it, with the sinks, in the driver's process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from anabranch.codegen.forms import Form
+from anabranch.engines.base import Metrics, Result, collected
+from anabranch.engines.interrupts import Shield
+from anabranch.engines.local_part import LocalPart
+from anabranch.engines.spark.chunk_rows import Kind, Row, unpack
+from anabranch.engines.spark.layout import TAIL, Layout
+from anabranch.engines.spark.meeting import Arrived, gathered, met, without
+from anabranch.engines.spark.order import Moment, width
+from anabranch.engines.spark.shipping import unship_error, unship_figures
+from anabranch.errors import RunError
+from anabranch.graph.model import Graph
+from anabranch.graph.schema import Schema
+
+
+class Tail:
+    """Takes the rows that channels send, an epoch after the other."""
+
+    def __init__(
+        self, graph: Graph, layout: Layout, metrics: Metrics, form: Form, *, tracks_changes: bool = False
+    ) -> None:
+        self.graph = graph
+        self.metrics = metrics
+        self.arriving = layout.arriving(TAIL)
+        streams = [each.stream for each in self.arriving]
+        operators = layout.place(TAIL).operators
+        self.local = LocalPart(graph, operators, streams, metrics, form, tracks_changes=tracks_changes)
+
+    def epoch(self, rows: Iterable[Row], shield: Shield) -> RunError | None:
+        """Process what has arrived within an epoch, up to the first error in it."""
+        failed: tuple[Moment, RunError] | None = None
+        pieces: list[list[Any]] = [[] for _ in self.arriving]
+        for row in rows:
+            if row.kind == Kind.ERROR:
+                found = unship_error(bytes(row.payload), self.graph)
+                if failed is None or found[0].is_before(failed[0]):
+                    failed = found
+            else:
+                pieces[row.arrival].append(unpack(self._schema(row.arrival), bytes(row.payload)))
+        arrived = [
+            gathered(self._schema(number), each, width(self.arriving[number].lineage))
+            for number, each in enumerate(pieces)
+        ]
+        if failed is not None:
+            arrived = [self._cut(number, one, failed[0]) for number, one in enumerate(arrived)]
+        items = met(arrived, [arrival.lineage for arrival in self.arriving])
+        if len(items):
+            with shield:
+                self.local.process(items.batch, len(items), lambda begun: None)
+        return failed[1] if failed is not None else None
+
+    def _schema(self, arrival: int) -> Schema:
+        stream = self.arriving[arrival].stream
+        return self.graph.operator(stream.operator).outputs[stream.port].schema
+
+    def _cut(self, number: int, one: Arrived, moment: Moment) -> Arrived:
+        is_after = moment.precedes(self.arriving[number].lineage, one.order, len(one.chunk))
+        return without(one, is_after)
+
+    def add_figures(self, rows: Iterable[Row]) -> None:
+        """What tasks have counted."""
+        for row in rows:
+            operators, tuples_in, notes = unship_figures(bytes(row.payload))
+            self.metrics.tuples_in += tuples_in
+            self.metrics.notes += [note for note in notes if note not in self.metrics.notes]
+            for operator_id, counted in operators.items():
+                own = self.metrics[operator_id]
+                for name, count in vars(counted).items():
+                    setattr(own, name, getattr(own, name) + count)
+
+    def result(self) -> Result:
+        return Result(self.graph, self.metrics, collected(self.local.sinks()))

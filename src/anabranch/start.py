@@ -1,0 +1,67 @@
+"""`ab.start`: a program as a stream that goes on, and goes on again where it was stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anabranch.api.app import App
+from anabranch.api.base import Sink
+from anabranch.codegen.forms import Form
+from anabranch.engines.base import Metrics
+from anabranch.errors import UsageError
+from anabranch.graph.model import Program
+from anabranch.run import as_program
+
+if TYPE_CHECKING:
+    from anabranch.engines.spark.streams.query import Query
+
+__all__ = ["start"]
+
+_MB = 2**20
+
+
+def start(
+    program: Program | App[...] | Sink,
+    *more: Sink,
+    checkpoint: str | Path,
+    once: bool = False,
+    batch_mb: float = 64,
+    form: Form = "auto",
+    channels: int | Mapping[str, int] | None = None,
+    spark: Any = None,
+    master: str | None = None,
+    spark_conf: Mapping[str, str] | None = None,
+    ui: bool = False,
+    metrics: Metrics | None = None,
+) -> Query:
+    """Start a program on what arrives: files that are moved into a folder, lines from TCP, a beacon.
+
+    `checkpoint` is a folder for all that has to survive a stop or a crash. A start on a folder that a stream was
+    stopped or killed in goes on from there: files and `collect` hold every tuple once and in order, `for_each` and
+    `write_tcp` may see those of the last batch again. `once=True` processes what is there now, and is done.
+
+    `batch_mb` is how much one micro-batch takes at most. The number of `channels` is fixed by the first start (four
+    for each core, if none is given). The other parameters are those of `ab.run` on Spark.
+
+    The query that is returned has `progress`, `stop()`, `finish()` (what has arrived is all there is) and
+    `await_done()`.
+    """
+    if not batch_mb > 0:
+        raise UsageError(f"batch_mb={batch_mb!r} is not a size of batches", hint="use a number of megabytes above 0")
+    graph = as_program(program, *more).graph
+    from anabranch.compiler import compile
+    from anabranch.engines.spark.session import SparkOptions
+    from anabranch.engines.spark.streams import start as streams
+
+    return streams.start(
+        compile(graph, form=form),
+        checkpoint,
+        channels=channels,
+        form=form,
+        options=SparkOptions(spark, master, spark_conf or {}, ui),
+        metrics=metrics,
+        once=once,
+        batch_bytes=max(1, int(batch_mb * _MB)),
+    )

@@ -1,0 +1,70 @@
+"""A stream gives the oracle's tuples in the oracle's order, whatever its batches are and however often it crashes.
+
+Batches are run in this process (`simulated_stream.py`): what is shown is that state, commits and order are right. That
+Spark runs batches as it should, and outlives a kill, is shown by `test_kills.py`.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anabranch.engines import sequential
+from anabranch.engines.spark.sources import must_stay
+from anabranch.errors import RunError
+from anabranch.graph.model import Graph, Program
+from tests.codegen.exactness import exact
+from tests.codegen.palette import programs
+from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
+from tests.engines.spark.test_layouts_exactly import expected, meetings
+
+CAREFUL = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def as_stream(graph: Graph, folder: Path, seed: int, chance: float, **options: Any) -> tuple[Any, str | None]:
+    """What the sinks hold at the end, after as many restarts as there were crashes, and the error."""
+    rng = random.Random(seed)
+    disk = Disk(folder)
+    while True:
+        stream = SimulatedStream(graph, disk, rng, chance=chance, **options)
+        try:
+            result, error = stream.run(), None
+        except Crash:
+            continue
+        except RunError as problem:
+            result, error = stream.tail.tail.result(), str(problem)
+        return {name: exact(items) for name, items in result.collected.items()}, error
+
+
+@CAREFUL
+@given(programs(), st.integers(1, 3), st.integers(0, 10**6))
+def test_any_program_as_a_stream(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    if must_stay(program.graph) is None:
+        at_once = 1 if len(program.graph.sources) > 1 else seed % 7 + 1
+        folder = tmp_path_factory.mktemp("stream")
+        found = as_stream(program.graph, folder, seed, 0.0, channels=channels, at_once=at_once)
+        assert found == expected(program.graph)
+
+
+@CAREFUL
+@given(programs(), st.integers(1, 3), st.integers(0, 10**6))
+def test_any_program_as_a_stream_that_crashes(
+    tmp_path_factory: Any, program: Program, channels: int, seed: int
+) -> None:
+    if must_stay(program.graph) is None:
+        at_once = 1 if len(program.graph.sources) > 1 else seed % 7 + 1
+        folder = tmp_path_factory.mktemp("stream")
+        found = as_stream(program.graph, folder, seed, 0.1, channels=channels, at_once=at_once)
+        assert found == expected(program.graph)
+
+
+@CAREFUL
+@given(meetings(), st.integers(1, 3), st.integers(0, 10**6))
+def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    folder = tmp_path_factory.mktemp("stream")
+    found = as_stream(program.graph, folder, seed, 0.05, channels=channels, at_once=1)
+    assert found == expected(program.graph)
