@@ -139,8 +139,9 @@ class SinkOperators(StreamBase[T]):
 
     def _file(self, format: str, path: Target, ordered: bool, where: Caller, **options: Any) -> Sink:
         check_path(path, where)
+        is_folder = isinstance(path, str) and path.endswith("/")
         with where.blamed():
-            return self._sink(WriteFile(format, Path(path), options, ordered), where)
+            return self._sink(WriteFile(format, Path(path), options, ordered, is_folder), where)
 
     def _sink(self, definition: SinkDefinition, where: Caller, on_error: str = "stop") -> Sink:
         with where.blamed():

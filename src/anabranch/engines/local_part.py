@@ -43,7 +43,7 @@ class LocalPart:
     ) -> None:
         self.graph = graph
         self.metrics = metrics
-        self.outside = [_Sink(operator) for operator in graph.sinks if not _belongs_inside(graph, operator, form)]
+        self.outside = [ChunkSink(operator) for operator in graph.sinks if not _belongs_inside(graph, operator, form)]
         self.part = _part(graph, operators, inputs, [sink.operator for sink in self.outside])
         # A sink inside is called by the Python form, at its place in the order.
         inside = next((name for name in self.part.operators if self.part.operator(name).is_sink), None)
@@ -89,11 +89,11 @@ class LocalPart:
                 if sink is not None and stream == Stream(edge.source, edge.source_port):
                     sink.write(chunk, self.metrics)
 
-    def _outside(self, edge: Edge) -> _Sink | None:
+    def _outside(self, edge: Edge) -> ChunkSink | None:
         return next((sink for sink in self.outside if sink.operator.id == edge.target), None)
 
 
-class _Sink:
+class ChunkSink:
     """A sink that is written from chunks."""
 
     def __init__(self, operator: Operator) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from anabranch.engines.spark.chunk_rows import Row, as_batch, rows_in
+from anabranch.engines.spark.chunk_rows import Kind, Row, as_batch, rows_in
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
 from anabranch.engines.spark.tasks import run_level
@@ -22,6 +22,7 @@ class Simulated:
     readers: int = 3
     seed: int = 0
     last: Job | None = None
+    exchanged: int = 0  # chunks that went from one level to another
     _random: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -42,6 +43,7 @@ class Simulated:
             channels = sum(place.channels for place in places)
             partitions: list[list[Row]] = [[] for _ in range(channels)]
             for row in self._shuffled(batches):
+                self.exchanged += row.kind == Kind.CHUNK
                 partitions[row.channel % channels].append(row)
             batches = []
             for rows in partitions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from itertools import groupby
 
 from anabranch.codegen.build import Decision, generate
@@ -17,14 +17,16 @@ from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.degree import degree_of
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
-from anabranch.engines.spark.layout import SOURCES, TAIL
+from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL
 from anabranch.engines.spark.lower import lower
+from anabranch.engines.spark.parts import WrittenParts, with_parts
+from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.session import SparkOptions, session_for
 from anabranch.engines.spark.shipping import CannotBeSent, Job
 from anabranch.engines.spark.source_tasks import part_behind_the_source
 from anabranch.engines.spark.sources import EPOCH, cut, must_stay
 from anabranch.engines.spark.tail import Tail
-from anabranch.engines.spark.tasks import FIGURES, part_at
+from anabranch.engines.spark.tasks import part_at
 from anabranch.engines.spark.watching import watched
 from anabranch.graph.plan import Plan
 
@@ -86,14 +88,17 @@ class _Execution:
         self.form = form_for(plan.graph, form)
         self.epoch = epoch
         self.slices = cut(plan.graph, epoch, cluster.cores)
-        self.layout = lower(plan, degree_of(plan, channels, cluster.cores), slices_sources=self.slices is not None)
+        layout = lower(plan, degree_of(plan, channels, cluster.cores), slices_sources=self.slices is not None)
+        self.layout = with_parts(layout, cluster.cores)
+        self.parts = WrittenParts(self.layout) if self.layout.has_parts else None
         metrics.notes += [f"in one place: {note}" for note in self.layout.notes]
         self.tail = Tail(plan.graph, self.layout, metrics, self.form)
 
     def _job(self, generated: dict[str, Decision], reports: str) -> Job:
         drawn = expected_tuples(self.graph) // self.epoch + 1
         epochs = drawn if self.slices is None else len(self.slices)
-        return Job(self.layout.for_tasks(), generated, self.slices, self.epoch, epochs, reports, os.getcwd())
+        parts = str(self.parts.folder.place) if self.parts is not None else ""
+        return Job(self.layout.for_tasks(), generated, self.slices, self.epoch, epochs, reports, os.getcwd(), parts)
 
     def _generated(self) -> dict[str, Decision]:
         """The code of every place that is not here."""
@@ -101,7 +106,7 @@ class _Execution:
         behind = part_behind_the_source(layout)
         found = {SOURCES: generate(behind, self.form)} if behind is not None else {}
         for place in self.layout.places:
-            if place.id not in (SOURCES, TAIL):
+            if place.id not in (SOURCES, PARTS, TAIL):
                 found[place.id] = generate(part_at(layout, place), self.form, origins=True)
         return found
 
@@ -109,12 +114,12 @@ class _Execution:
 
     def run(self) -> None:
         check_sources(self.graph)
-        with shielded() as shield, opened(self.tail.local.sinks(), shield):
+        with shielded() as shield, opened(self.tail.sinks, shield), self.parts or nullcontext():
             try:
                 self._process_all(shield)
             finally:
                 self.metrics.stop()
-                self.metrics.notes += self.tail.local.element.notes
+                self.metrics.notes += self.tail.notes
 
     def _process_all(self, shield: Shield) -> None:
         generated = self._generated()
@@ -128,6 +133,8 @@ class _Execution:
                     continue
                 error = self.tail.epoch(rows, shield)
                 if error is not None:
+                    if self.parts is not None:
+                        self.parts.folder.cut(epoch)
                     raise error from error.__cause__
 
     def result(self) -> Result:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Layout, Place
+from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL, Arrival, Layout, Place
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.order import Branch, Lineage
+from anabranch.engines.spark.parts import with_parts
 from anabranch.engines.spark.sources import can_be_cut, must_stay
 from anabranch.errors import SourceError
 from anabranch.graph.plan import Plan
@@ -23,7 +24,7 @@ def as_text(plan: Plan, channels: Mapping[str, int]) -> str:
         return f"On Spark\n  all of it runs in the driver: {why}\n"
     cores = len(os.sched_getaffinity(0))
     degree = {region.id: channels.get(region.id, cores) for region in plan.regions}
-    layout = lower(plan, degree, slices_sources=can_be_cut(plan.graph))
+    layout = with_parts(lower(plan, degree, slices_sources=can_be_cut(plan.graph)), cores)
     return "\n".join(["On Spark", *_lines(layout), ""])
 
 
@@ -38,7 +39,7 @@ def _lines(layout: Layout) -> Iterator[str]:
 
 def _cells(layout: Layout, place: Place) -> tuple[str, str, str, str]:
     operators = [each for each in place.operators if not layout.graph.operator(each).is_source]
-    if place.id == TAIL:
+    if place.id == TAIL and not layout.has_parts:
         operators += [sink.id for sink in layout.graph.sinks]
     arriving = "; ".join(_arrival(layout, place, arrival) for arrival in layout.arriving(place.id))
     return _where(layout, place), _channels(layout, place), ", ".join(operators) or "–", arriving
@@ -53,6 +54,8 @@ def _where(layout: Layout, place: Place) -> str:
 def _channels(layout: Layout, place: Place) -> str:
     if place.id == SOURCES:
         return "slices" if can_be_cut(layout.graph) else "one task"
+    if place.id == PARTS:
+        return f"files × {place.channels}"
     if place.region is None:
         return "one place"
     return f"{place.region} × {place.channels}"
@@ -60,7 +63,7 @@ def _channels(layout: Layout, place: Place) -> str:
 
 def _arrival(layout: Layout, place: Place, arrival: Arrival) -> str:
     if place.region is None:
-        how = "put in order"
+        how = "put in order" if place.id != PARTS else "whole epochs put in order"
     else:
         how = f"by {', '.join(arrival.key)}" if arrival.key else "whole epochs in turn"
     name = arrival.stream.operator

@@ -10,7 +10,7 @@ from anabranch.codegen.part import Stream
 from anabranch.engines.spark.order import Lineage, Number
 from anabranch.graph.model import Definition, Graph, Record
 
-SOURCES, TAIL = "sources", "tail"
+SOURCES, PARTS, TAIL = "sources", "parts", "tail"
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,11 @@ class Layout:
 
     def place(self, place_id: str) -> Place:
         return self._by_id[place_id]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether tasks write the output."""
+        return PARTS in self._by_id
 
     @property
     def levels(self) -> tuple[tuple[Place, ...], ...]:

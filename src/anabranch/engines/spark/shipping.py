@@ -41,6 +41,7 @@ class Job:
     epochs: int = 1  # about how many there are
     reports: str = ""  # the folder for those who watch
     folder: str = "."  # where the run is, which relative paths start at
+    parts: str = ""  # where the files of a sink are written that is a folder
 
 
 class CannotBeSent(Exception):

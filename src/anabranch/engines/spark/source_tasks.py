@@ -17,12 +17,14 @@ from anabranch.codegen.pe import Stopped
 from anabranch.engines.batching import Gathered
 from anabranch.engines.drawing import Failed, draw
 from anabranch.engines.spark.chunk_rows import Piece, Row
-from anabranch.engines.spark.layout import SOURCES, Layout
+from anabranch.engines.spark.layout import PARTS, SOURCES, Layout
 from anabranch.engines.spark.meeting import as_columns, joined
 from anabranch.engines.spark.order import Moment, Number
+from anabranch.engines.spark.parts import PartWriter
+from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import read
-from anabranch.engines.spark.tasks import Sender, in_batches
+from anabranch.engines.spark.tasks import in_batches
 from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
@@ -91,6 +93,7 @@ class SliceTask:
         decision = job.generated.get(SOURCES)
         self.element = built(decision) if decision is not None else None
         self.reporter = Reporter(job.reports, SOURCES)
+        self.parts = PartWriter(job) if job.parts else None
 
     def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
         slices = self.job.slices
@@ -99,6 +102,8 @@ class SliceTask:
             yield from self.epoch(epoch, slices[epoch], is_last=epoch == len(slices) - 1)
         self.reporter.write()
         yield self.figures()
+        if self.parts is not None:
+            yield self.parts.figures()
 
     def figures(self) -> Row:
         operators = {self.source.id: self.counted}
@@ -131,9 +136,13 @@ class SliceTask:
             sent = Piece(chunk, None, (count,) if is_last and error is None else None)
             self.reporter.add(self.tuples_in - before, count)
             for arrival in self.job.layout.leaving(stream):
-                yield from self.sender.rows(arrival, epoch, sent)
+                if arrival.place == PARTS:
+                    assert self.parts is not None
+                    yield from self.parts.write_whole(epoch, sent)
+                else:
+                    yield from self.sender.rows(arrival, epoch, sent)
         if error is not None:
-            yield self.sender.error(epoch, Moment(DRAW, (count,)), error)
+            yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
 
     def _processed(self, found: Chunk | Unreadable | Failed) -> Iterator[tuple[int, Chunk]]:
         if isinstance(found, Failed):
@@ -182,7 +191,7 @@ class _DrawTask:
         yield from self._sent()
         self.reporter.write()
         if error is not None:
-            yield self.sender.error(self.epoch, Moment(DRAW, (len(self.gathered),)), error)
+            yield from self.sender.error(self.epoch, Moment(DRAW, (len(self.gathered),)), error)
         yield self.sender.figures(self.counted, self.tuples_in, [])
 
     def _gather(self, source: Operator, item: Any) -> None:

@@ -17,6 +17,7 @@ from anabranch.engines.spark.shipping import unship_error, unship_figures
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph
 from anabranch.graph.schema import Schema
+from anabranch.operators.base import SinkMeaning
 
 
 class Tail:
@@ -30,7 +31,19 @@ class Tail:
         self.arriving = layout.arriving(TAIL)
         streams = [each.stream for each in self.arriving]
         operators = layout.place(TAIL).operators
-        self.local = LocalPart(graph, operators, streams, metrics, form, tracks_changes=tracks_changes)
+        # Where tasks write what the program gives, there is nothing to do here.
+        self.local = (
+            LocalPart(graph, operators, streams, metrics, form, tracks_changes=tracks_changes) if streams else None
+        )
+
+    @property
+    def sinks(self) -> list[SinkMeaning]:
+        """In the order of the program, but for those that tasks write."""
+        return self.local.sinks() if self.local is not None else []
+
+    @property
+    def notes(self) -> list[str]:
+        return self.local.element.notes if self.local is not None else []
 
     def epoch(self, rows: Iterable[Row], shield: Shield) -> RunError | None:
         """Process what has arrived within an epoch, up to the first error in it."""
@@ -49,6 +62,8 @@ class Tail:
         ]
         if failed is not None:
             arrived = [self._cut(number, one, failed[0]) for number, one in enumerate(arrived)]
+        if self.local is None:
+            return failed[1] if failed is not None else None
         items = met(arrived, [arrival.lineage for arrival in self.arriving])
         if len(items):
             with shield:
@@ -75,4 +90,4 @@ class Tail:
                     setattr(own, name, getattr(own, name) + count)
 
     def result(self) -> Result:
-        return Result(self.graph, self.metrics, collected(self.local.sinks()))
+        return Result(self.graph, self.metrics, collected(self.sinks))

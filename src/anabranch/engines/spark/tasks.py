@@ -16,17 +16,15 @@ from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import ProcessingElement, Stopped
-from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, as_batch, pack, rows_in, unpack
-from anabranch.engines.spark.layout import TAIL, Arrival, Layout, Place
-from anabranch.engines.spark.meeting import Items, as_columns, gathered, met, taken
+from anabranch.engines.spark.chunk_rows import Piece, Row, as_batch, rows_in, unpack
+from anabranch.engines.spark.layout import PARTS, Layout, Place
+from anabranch.engines.spark.meeting import Items, as_columns, gathered, met
 from anabranch.engines.spark.order import LAST, Columns, Moment, indices, width
-from anabranch.engines.spark.routing import channels_of
-from anabranch.engines.spark.shipping import Job, ship_error, ship_figures
+from anabranch.engines.spark.parts import PartWriter
+from anabranch.engines.spark.sending import Sender
+from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.watching import Reporter
-from anabranch.errors import RunError
 from anabranch.operators.metrics import OperatorMetrics
-
-FIGURES = -1  # the epoch of rows that carry figures: they come first
 
 
 def run_level(load: Callable[[], Job], level: int) -> Any:
@@ -59,7 +57,7 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
         if place.level != level:
             yield from of_place
             continue
-        channel = Channel(job, place)
+        channel = PartWriter(job) if place.id == PARTS else Channel(job, place)
         for epoch, of_epoch in groupby(of_place, key=lambda row: row.epoch):
             yield from channel.epoch(epoch, list(of_epoch))
         yield channel.figures()
@@ -67,42 +65,6 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
 
 def part_at(layout: Layout, place: Place) -> Part:
     return Part(layout.graph, place.operators, place.inputs, place.outputs)
-
-
-class Sender:
-    """What a place gives to others: pieces of its output streams as rows."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self.numbers = {place.id: number for number, place in enumerate(layout.places)}
-        self.arrivals = {
-            id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
-        }
-
-    def rows(self, arrival: Arrival, epoch: int, piece: Piece) -> Iterator[Row]:
-        """The rows that take a piece to its channels; the end goes to all of them."""
-        place = self.layout.place(arrival.place)
-        first = 0 if place.is_tail else self.layout.first_channel(place)
-        if place.channels == 1 or not arrival.key:
-            if len(piece.chunk) or piece.end is not None:
-                yield self._row(arrival, first + epoch % place.channels, epoch, piece)
-            return
-        channels = channels_of(piece.chunk, arrival.key, place.channels)
-        order = piece.order if piece.order is not None else (np.arange(len(piece.chunk), dtype=np.int64),)
-        for channel in range(place.channels):
-            positions = np.flatnonzero(channels == channel)
-            if len(positions) or piece.end is not None:
-                mine = Piece(taken(piece.chunk, positions), tuple(column[positions] for column in order), piece.end)
-                yield self._row(arrival, first + channel, epoch, mine)
-
-    def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:
-        return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, pack(piece))
-
-    def error(self, epoch: int, moment: Moment, error: RunError) -> Row:
-        return Row(0, self.numbers[TAIL], epoch, 0, Kind.ERROR, ship_error(moment, error))
-
-    def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
-        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(operators, tuples_in, notes))
 
 
 class Channel:
@@ -129,7 +91,7 @@ class Channel:
         except Stopped as stopped:
             self.has_stopped = True
             yield from self._sent(epoch, items, stopped.outputs)
-            yield self.sender.error(epoch, self._moment(items, stopped.begun - 1), stopped.error)
+            yield from self.sender.error(epoch, self._moment(items, stopped.begun - 1), stopped.error)
             return
         self.reporter.add(len(items), sum(map(len, outputs)))
         yield from self._sent(epoch, items, outputs)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from anabranch.errors import SinkError
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import Emission, SinkMeaning
 from anabranch.operators.formats import FILE_FORMATS, RowWriter, StreamWriter, file_format
+from anabranch.operators.formats.parts_folder import PartsFolder, part_in
 from anabranch.operators.sinks.base import SinkDefinition, located
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_SUFFIXES = {"lines": "txt"}
 _RECORDS = {name: Record(kind=f"write_{name}") for name in FILE_FORMATS}
 
 
@@ -25,7 +28,8 @@ _RECORDS = {name: Record(kind=f"write_{name}") for name in FILE_FORMATS}
 class WriteFile(SinkDefinition):
     """A file that appears at `path`, whole, when the run ends, also when it ends with an error.
 
-    A stream has no end to wait for: it writes in place.
+    With `is_folder` it is a folder of such files, in order of their names: engines may write them in parallel. A stream
+    has no end to wait for: it writes in place.
     """
 
     record: ClassVar[Record] = Record(kind="write_file")  # each instance has its format's
@@ -34,6 +38,7 @@ class WriteFile(SinkDefinition):
     path: str | Path
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     ordered: bool = True
+    is_folder: bool = False
 
     def __post_init__(self) -> None:
         file_format(self.format).check_options(self.options)
@@ -47,8 +52,15 @@ class WriteFile(SinkDefinition):
     def check_schema(self, schema: Schema) -> None:
         file_format(self.format).check_schema(schema)
 
+    def folder(self) -> PartsFolder:
+        return PartsFolder(Path(self.path), _SUFFIXES.get(self.format, self.format))
+
     def meaning(self, operator: Operator) -> WriteFileMeaning:
-        return WriteFileMeaning(operator, self)
+        return WriteFolderMeaning(operator, self) if self.is_folder else WriteFileMeaning(operator, self)
+
+    def part(self, place: Path, number: int) -> WriteFile:
+        """One of the files of a folder that is being written at this place."""
+        return replace(self, is_folder=False, path=part_in(place, number, _SUFFIXES.get(self.format, self.format)))
 
 
 class WriteFileMeaning(SinkMeaning):
@@ -104,3 +116,32 @@ class WriteFileMeaning(SinkMeaning):
     def discard(self) -> None:
         """Instead of `close`, for a run that never began: what stood at the path before stays there."""
         self._writer.discard()
+
+
+class WriteFolderMeaning(WriteFileMeaning):
+    """A folder that one process writes has one part."""
+
+    def __init__(self, operator: Operator, definition: WriteFile) -> None:
+        super().__init__(operator, definition)
+        self._folder = definition.folder()
+
+    def open(self) -> None:
+        with located(self.operator):
+            self._folder.open()
+            self._file.open(self._folder.part(0))
+
+    def check_new(self) -> None:
+        raise SinkError(
+            f"{self._path}/: a stream writes one file that grows, or a folder of Parquet files, and not this folder",
+            location=self.operator.location,
+            hint="leave the slash at the end out",
+        )
+
+    def close(self) -> None:
+        super().close()
+        with located(self.operator):
+            self._folder.commit()
+
+    def discard(self) -> None:
+        super().discard()
+        self._folder.discard()

@@ -45,10 +45,10 @@ class _Map:
     def __init__(self, cells: Cells, name: str) -> None:
         self._values = cells.setdefault(name, {})
 
-    def getValue(self, key: Any) -> Any:  # noqa: N802 - as Spark calls it
+    def getValue(self, key: Any) -> Any:
         return self._values.get(key)
 
-    def updateValue(self, key: Any, value: Any) -> None:  # noqa: N802
+    def updateValue(self, key: Any, value: Any) -> None:
         self._values[key] = value
 
     def clear(self) -> None:
@@ -59,10 +59,10 @@ class _Map:
 class _Handle:
     cells: Cells
 
-    def getValueState(self, name: str, schema: str) -> _Value:  # noqa: N802
+    def getValueState(self, name: str, schema: str) -> _Value:
         return _Value(self.cells, name)
 
-    def getMapState(self, name: str, key: str, value: str) -> _Map:  # noqa: N802
+    def getMapState(self, name: str, key: str, value: str) -> _Map:
         return _Map(self.cells, name)
 
 

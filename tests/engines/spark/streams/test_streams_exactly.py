@@ -13,7 +13,6 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anabranch.engines import sequential
 from anabranch.engines.spark.sources import must_stay
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from anabranch.engines.reading import Slice, slices_of_file
+from anabranch.engines.shared_sources import may_share
 from anabranch.engines.spark.sources import EPOCH, Numbers
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.tcp_spool import TcpSpool
@@ -167,6 +168,12 @@ class NumbersArriving:
             self.has_ended = True
 
     def open(self) -> None:
+        if may_share(self.source):
+            raise UsageError(
+                f"'{self.source.id}' may share something with the operators, and they are not where it is read",
+                location=self.source.location,
+                hint="give a function that depends on the number alone",
+            )
         self._began = time.monotonic()
         self._first = self._next
 

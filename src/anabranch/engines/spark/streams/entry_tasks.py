@@ -15,12 +15,12 @@ from anabranch.engines.spark.chunk_rows import Kind, Piece, Row
 from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.meeting import as_columns, joined
 from anabranch.engines.spark.order import Moment
+from anabranch.engines.spark.sending import FIGURES, Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.source_tasks import DRAW, SliceTask
 from anabranch.engines.spark.sources import read
 from anabranch.engines.spark.streams.entries import Entry
 from anabranch.engines.spark.streams.tcp_spool import as_files
-from anabranch.engines.spark.tasks import FIGURES, Sender
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import Unreadable
@@ -95,7 +95,7 @@ class _Reader:
             for arrival in self.layout.leaving(stream):
                 yield from self.sender.rows(arrival, epoch, piece)
         if error is not None:
-            yield self.sender.error(epoch, Moment(DRAW, (count,)), error)
+            yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
 
     def _drawn(self, found: Chunk | Unreadable | Failed) -> tuple[int, Chunk | None]:
         if isinstance(found, Failed):

@@ -13,7 +13,7 @@ from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
 from anabranch.engines.spark.chunk_rows import ROW
 from anabranch.engines.spark.session import SparkOptions, cores_of, session_for
-from anabranch.engines.spark.shipping import shipped
+from anabranch.engines.spark.shipping import CannotBeSent, shipped
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.channel_state import Channels
 from anabranch.engines.spark.streams.checkpoint import Checkpoint
@@ -108,6 +108,11 @@ def _launch(
                 frame = _level(frame, channels, partitions, Channels(shipment, name, level))
             writer = frame.writeStream.foreachBatch(batch).queryName(name)
             return writer.option("checkpointLocation", str(checkpoint.spark)).start()
+    except CannotBeSent as problem:
+        raise UsageError(
+            f"the program cannot be sent to Spark's workers: {problem}",
+            hint="operators of a stream cannot hold what exists in one process only, as open files and generators do",
+        ) from None
     except (PySparkException, Py4JError) as problem:
         raise spark_error(problem) from None
 

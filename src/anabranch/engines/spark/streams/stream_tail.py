@@ -36,14 +36,14 @@ class StreamTail:
 
     def __init__(self, graph: Graph, layout: Layout, metrics: Metrics, form: Form, checkpoint: Checkpoint) -> None:
         self.tail = Tail(graph, layout, metrics, form, tracks_changes=True)
+        assert self.tail.local is not None, "a stream's sinks are in the driver"
+        self.element = self.tail.local.element
         self.checkpoint = checkpoint
         self.metrics = metrics
-        self.sinks = {
-            operator.id: meaning for operator, meaning in zip(graph.sinks, self.tail.local.sinks(), strict=True)
-        }
+        self.sinks = {operator.id: meaning for operator, meaning in zip(graph.sinks, self.tail.sinks, strict=True)}
         self.commit = Commit()
         self._sizes: list[int] = []  # of the files of the state
-        self._form = self.tail.local.element.form
+        self._form = self.element.form
 
     def resume(self) -> None:
         """Go on behind the last commit: whatever was written after it is cut off."""
@@ -59,8 +59,8 @@ class StreamTail:
         if found.state:
             states = [self.checkpoint.read_state(name) for name in found.state]
             self._sizes = [len(each) for each in states]
-            self.tail.local.element.restore(states[0], states[1:])
-            self._form = self.tail.local.element.form
+            self.element.restore(states[0], states[1:])
+            self._form = self.element.form
 
     def batch(self, number: int, rows: Iterable[Row]) -> Done | None:
         """Process the rows of a batch and commit it; None where that was done before."""
@@ -97,7 +97,7 @@ class StreamTail:
 
     def _saved(self) -> tuple[str, ...]:
         """The files of the state: what changed is added, or all of it written anew where that is less."""
-        element = self.tail.local.element
+        element = self.element
         if not element.metrics:
             return ()
         if self.commit.state and self._form == element.form:

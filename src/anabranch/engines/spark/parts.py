@@ -1,0 +1,128 @@
+"""A large output in order, written by many tasks: a folder of files, one for each epoch (design, section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from anabranch.engines.base import Metrics
+from anabranch.engines.local_part import ChunkSink
+from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, unpack
+from anabranch.engines.spark.layout import PARTS, TAIL, Layout, Place
+from anabranch.engines.spark.meeting import Arrived, gathered, order_of, without
+from anabranch.engines.spark.order import Moment, width
+from anabranch.engines.spark.sending import Sender
+from anabranch.engines.spark.shipping import Job, unship_error
+from anabranch.errors import RunError
+from anabranch.graph.model import Operator
+from anabranch.operators.sinks.base import located
+from anabranch.operators.sinks.write_file import WriteFile
+
+
+def with_parts(layout: Layout, channels: int) -> Layout:
+    """The same, with tasks that write the only sink of a program, where that is a folder and has no tail before it."""
+    tail = layout.place(TAIL)
+    [*sinks] = layout.graph.sinks
+    if len(sinks) > 1 or tail.operators or len(layout.arriving(TAIL)) != 1 or not _is_folder(sinks[0]):
+        return layout
+    [arrival] = layout.arriving(TAIL)
+    parts = Place(PARTS, (sinks[0].id,), tail.level, channels, tail.inputs)
+    places = (*(place for place in layout.places if not place.is_tail), parts, replace(tail, level=tail.level + 1))
+    others = [each for each in layout.arrivals if each is not arrival]
+    return replace(layout, places=places, arrivals=(*others, replace(arrival, place=PARTS)))
+
+
+def _is_folder(sink: Operator) -> bool:
+    return isinstance(sink.definition, WriteFile) and sink.definition.is_folder
+
+
+class PartWriter:
+    """Writes the epochs that come to it, each as a file that is there whole or not at all."""
+
+    def __init__(self, job: Job) -> None:
+        place = job.layout.place(PARTS)
+        [self.arrival] = job.layout.arriving(PARTS)
+        self.graph = job.layout.graph
+        self.sink = self.graph.operator(place.operators[0])
+        self.schema = self.sink.inputs[0].schema
+        self.place = Path(job.parts)
+        self.metrics = Metrics()
+        self.metrics.start(self.graph)
+        self.sender = Sender(job.layout)
+
+    def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
+        failed: Moment | None = None
+        pieces: list[Piece] = []
+        for row in rows:
+            if row.kind == Kind.ERROR:
+                moment, _ = unship_error(bytes(row.payload), self.graph)
+                failed = moment if failed is None or moment.is_before(failed) else failed
+            else:
+                pieces.append(unpack(self.schema, row.payload))
+        arrived = gathered(self.schema, pieces, width(self.arrival.lineage))
+        if failed is not None:
+            arrived = without(arrived, failed.precedes(self.arrival.lineage, arrived.order, len(arrived.chunk)))
+        yield from self.write(epoch, arrived)
+
+    def write_whole(self, epoch: int, piece: Piece) -> Iterator[Row]:
+        """Where an epoch is read it is in order: between a parallel source and a parallel sink nothing is exchanged."""
+        yield from self.write(epoch, Arrived(piece.chunk, order_of(piece), None))
+
+    def write(self, epoch: int, arrived: Arrived) -> Iterator[Row]:
+        if not len(arrived.chunk):
+            return
+        before = self.metrics[self.sink.id].received
+        try:
+            with self._part(epoch) as part:
+                part.write(arrived.chunk, self.metrics)
+        except RunError as error:
+            at = max(0, self.metrics[self.sink.id].received - before - 1)
+            numbers = tuple(int(column[at]) for column in arrived.order)
+            yield self.sender.failure(epoch, Moment(self.arrival.lineage, numbers), error)
+
+    @contextmanager
+    def _part(self, number: int) -> Iterator[ChunkSink]:
+        part = part_of(self.sink, self.place, number)
+        part.meaning.open()
+        try:
+            yield part
+        finally:
+            part.meaning.close()
+
+    def figures(self) -> Row:
+        return self.sender.figures({self.sink.id: self.metrics[self.sink.id]}, 0, [])
+
+
+def part_of(sink: Operator, place: Path, number: int) -> ChunkSink:
+    """A sink of its own for one of the files."""
+    assert isinstance(sink.definition, WriteFile)
+    return ChunkSink(replace(sink, definition=sink.definition.part(place, number)))
+
+
+class WrittenParts:
+    """The folder in the driver. It takes its place when the run ends, also with an error; not where it was broken off.
+
+    What tasks have written by then need not be without gaps.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.sink = layout.graph.operator(layout.place(PARTS).operators[0])
+        assert isinstance(self.sink.definition, WriteFile)
+        self.folder = self.sink.definition.folder()
+
+    def __enter__(self) -> None:
+        with located(self.sink):
+            self.folder.open()
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if problem is not None and not isinstance(problem, RunError):
+            self.folder.discard()
+            return
+        with located(self.sink):
+            if self.folder.is_empty:  # as everywhere: a file without rows
+                empty = part_of(self.sink, self.folder.place, 0).meaning
+                empty.open()
+                empty.close()
+            self.folder.commit()

@@ -1,0 +1,65 @@
+"""What places give to others: pieces of streams, errors and figures as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, pack
+from anabranch.engines.spark.layout import PARTS, TAIL, Arrival, Layout
+from anabranch.engines.spark.meeting import taken
+from anabranch.engines.spark.order import Moment
+from anabranch.engines.spark.routing import channels_of
+from anabranch.engines.spark.shipping import ship_error, ship_figures
+from anabranch.errors import RunError
+from anabranch.operators.metrics import OperatorMetrics
+
+FIGURES = -1  # the epoch of rows that carry figures: they come first
+
+
+class Sender:
+    """What a place gives to others: pieces of its output streams as rows."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.numbers = {place.id: number for number, place in enumerate(layout.places)}
+        self.arrivals = {
+            id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
+        }
+
+    def rows(self, arrival: Arrival, epoch: int, piece: Piece) -> Iterator[Row]:
+        """The rows that take a piece to its channels; the end goes to all of them."""
+        place = self.layout.place(arrival.place)
+        first = 0 if place.is_tail else self.layout.first_channel(place)
+        if place.channels == 1 or not arrival.key:
+            if len(piece.chunk) or piece.end is not None:
+                yield self._row(arrival, first + epoch % place.channels, epoch, piece)
+            return
+        channels = channels_of(piece.chunk, arrival.key, place.channels)
+        order = piece.order if piece.order is not None else (np.arange(len(piece.chunk), dtype=np.int64),)
+        for channel in range(place.channels):
+            positions = np.flatnonzero(channels == channel)
+            if len(positions) or piece.end is not None:
+                mine = Piece(taken(piece.chunk, positions), tuple(column[positions] for column in order), piece.end)
+                yield self._row(arrival, first + channel, epoch, mine)
+
+    def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:
+        return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, pack(piece))
+
+    def failure(self, epoch: int, moment: Moment, error: RunError) -> Row:
+        """An error, for the driver."""
+        return Row(0, self.numbers[TAIL], epoch, 0, Kind.ERROR, ship_error(moment, error))
+
+    def error(self, epoch: int, moment: Moment, error: RunError) -> Iterator[Row]:
+        """An error, for the driver and for those who write what comes before it."""
+        row = self.failure(epoch, moment, error)
+        yield row
+        if PARTS in self.numbers:
+            place = self.layout.place(PARTS)
+            channel = self.layout.first_channel(place) + epoch % place.channels
+            yield replace(row, channel=channel, place=self.numbers[PARTS])
+
+    def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
+        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(operators, tuples_in, notes))

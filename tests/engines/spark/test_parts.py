@@ -1,0 +1,150 @@
+"""A path that ends with a slash is a folder of files, written in parallel, whose names in order are the order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import anabranch as ab
+from anabranch.compiler import compile
+from anabranch.engines import fused, sequential
+from anabranch.engines.base import Metrics
+from anabranch.engines.spark.engine import run_on
+from anabranch.errors import RunError, SinkError
+from anabranch.graph.model import Graph
+from anabranch.run import as_program
+from tests.engines.spark.simulated import Simulated
+
+
+class Item(NamedTuple):
+    n: int
+    s: str
+
+
+class Running:
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def process(self, item: Item) -> Iterator[Item]:
+        self.seen += 1
+        for _ in range(self.seen % 3):
+            yield Item(self.seen, item.s)
+
+
+ITEMS = [Item(n * 7 % 10, "abcd"[n % 4]) for n in range(200)]
+FORMATS = {"csv": ab.read_csv, "jsonl": ab.read_jsonl, "parquet": ab.read_parquet}
+
+
+def by_key(items: list[Item], out: str, kind: str = "csv") -> Graph:
+    stream = ab.from_items(Item, items).process(Running, key="n")
+    return as_program(getattr(stream, f"write_{kind}")(out)).graph
+
+
+def stateless(items: list[Item], out: str, kind: str = "csv") -> Graph:
+    stream = ab.from_items(Item, items).filter(lambda item: item.n % 3 > 0)
+    return as_program(getattr(stream, f"write_{kind}")(out)).graph
+
+
+def simulated(graph: Graph, epoch: int = 7) -> Simulated:
+    cluster = Simulated(cores=3)
+    run_on(cluster, compile(graph), Metrics(), channels=2, epoch=epoch)
+    return cluster
+
+
+def rows_in(folder: Path, kind: str = "csv") -> list[Item]:
+    read: Any = FORMATS[kind]
+    return ab.run(read(f"{folder}/", Item).collect("rows"), engine="sequential").items("rows")
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("program", [by_key, stateless])
+def test_the_files_of_a_folder_in_order_are_the_oracles_rows(tmp_path: Path, program: Any, kind: str) -> None:
+    sequential.run(program(ITEMS, f"{tmp_path}/one/", kind))
+    fused.run(program(ITEMS, f"{tmp_path}/two/", kind))
+    simulated(program(ITEMS, f"{tmp_path}/many/", kind))
+    assert len(list((tmp_path / "many").iterdir())) > 20
+    expected = rows_in(tmp_path / "one", kind)
+    assert len(expected) > 100
+    assert rows_in(tmp_path / "two", kind) == expected
+    assert rows_in(tmp_path / "many", kind) == expected
+
+
+def test_between_a_parallel_source_and_a_folder_no_tuple_is_exchanged(tmp_path: Path) -> None:
+    assert simulated(stateless(ITEMS, f"{tmp_path}/out/")).exchanged == 0
+    assert simulated(by_key(ITEMS, f"{tmp_path}/keyed/")).exchanged > 0
+
+
+def test_tuples_are_counted_where_they_are_written(tmp_path: Path) -> None:
+    metrics = Metrics()
+    run_on(Simulated(), compile(by_key(ITEMS, f"{tmp_path}/out/")), metrics, channels=2, epoch=7)
+    assert metrics.tuples_out == len(rows_in(tmp_path / "out"))
+
+
+def failing(items: list[Item], out: str) -> Graph:
+    def check(item: Item) -> Item:
+        if item.n == 8:
+            raise ValueError("eight")
+        return item
+
+    stream = ab.from_items(Item, items).process(Running, key="s").map(check)
+    return as_program(stream.write_csv(out)).graph
+
+
+@pytest.mark.parametrize("epoch", [1, 7, 100])
+def test_an_error_cuts_the_folder_at_its_place_in_the_order(tmp_path: Path, epoch: int) -> None:
+    with pytest.raises(RunError) as expected:
+        sequential.run(failing(ITEMS, f"{tmp_path}/one/"))
+    with pytest.raises(RunError) as found:
+        simulated(failing(ITEMS, f"{tmp_path}/many/"), epoch)
+    assert str(found.value) == str(expected.value)
+    assert rows_in(tmp_path / "many") == rows_in(tmp_path / "one")
+
+
+@pytest.mark.parametrize("epoch", [1, 7, 100])
+def test_a_tuple_that_cannot_be_written_cuts_it_too(tmp_path: Path, epoch: int) -> None:
+    class Line(NamedTuple):
+        text: str
+
+    def program(out: str) -> Graph:
+        items = ab.from_items(Item, [*ITEMS[:90], Item(1, "two\nlines"), *ITEMS[90:]])
+        return as_program(items.map(lambda item: Line(item.s), out=Line).write_lines(out)).graph
+
+    with pytest.raises(RunError) as expected:
+        sequential.run(program(f"{tmp_path}/one/"))
+    with pytest.raises(RunError) as found:
+        simulated(program(f"{tmp_path}/many/"), epoch)
+    assert str(found.value) == str(expected.value)
+    texts = ["".join(file.read_text() for file in sorted((tmp_path / name).iterdir())) for name in ("one", "many")]
+    assert texts[0] == texts[1] != ""
+
+
+def test_a_program_that_gives_nothing_leaves_a_file_without_rows(tmp_path: Path) -> None:
+    simulated(by_key([], f"{tmp_path}/out/"))
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-00000000.csv"]
+    assert rows_in(tmp_path / "out") == []
+
+
+def test_a_folder_of_an_earlier_run_is_replaced_whole(tmp_path: Path) -> None:
+    simulated(by_key(ITEMS, f"{tmp_path}/out/"), epoch=1)
+    before = len(list((tmp_path / "out").iterdir()))
+    simulated(by_key(ITEMS[:20], f"{tmp_path}/out/"), epoch=10)
+    assert 0 < len(list((tmp_path / "out").iterdir())) <= 2 < before
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("years of work")
+    for run in (sequential.run, simulated):
+        with pytest.raises(SinkError, match=r"holds 'thesis\.txt'"):
+            run(by_key(ITEMS, f"{tmp_path}/out/"))  # type: ignore[operator]
+    assert (tmp_path / "out" / "thesis.txt").read_text() == "years of work"
+
+
+def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a,b\n")
+    with pytest.raises(SinkError, match="is a file"):
+        simulated(by_key(ITEMS, f"{tmp_path}/out/"))
