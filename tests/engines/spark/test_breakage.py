@@ -19,7 +19,7 @@ from anabranch.engines.base import Metrics
 from anabranch.engines.spark import engine
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.order import Moment, Number
-from anabranch.engines.spark.shipping import ship_error, shipped, unship_error
+from anabranch.engines.spark.shipping import ship_error, shipped, unship_error, unshipped
 from anabranch.engines.spark.troubles import spark_error
 from anabranch.errors import OperatorError, RunError
 from anabranch.graph.model import Graph
@@ -232,3 +232,8 @@ def test_an_interrupt_while_spark_starts_finds_figures(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("problem", [EOFError(), ConnectionResetError(104, "reset"), Py4JNetworkError("sending")])
 def test_a_java_that_was_killed_is_said_in_words(problem: Exception) -> None:
     assert str(spark_error(problem)) == "Spark failed: its Java has ended, or was killed"
+
+
+def test_a_worker_with_another_version_of_the_package_says_so() -> None:
+    with pytest.raises(RuntimeError, match=r"the driver has anabranch 0\.0\.1, and this worker has anabranch"):
+        unshipped(b"anabranch 0.0.1\n" + pickle.dumps("what it would not understand"))

@@ -227,6 +227,21 @@ def test_sinks_may_hold_what_exists_only_in_this_process(session: Any) -> None:
     assert len(seen) > 500
 
 
+def test_what_an_operator_imports_when_it_is_called_is_found_where_the_driver_finds_it(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_late.py").write_text("def doubled(n): return 2 * n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def late(item: Item) -> Item:
+        from imported_late import doubled  # type: ignore[import-not-found]
+
+        return Item(doubled(item.n), item.s)
+
+    result = check(session, numbers(1_000).process(Running, key="n").map(late).collect("out"))
+    assert not [each for each in result.metrics.notes if "in the driver" in each]
+
+
 # Usage --------------------------------------------------------------------------------------------------------------
 
 

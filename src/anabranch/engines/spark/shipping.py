@@ -9,12 +9,13 @@ from __future__ import annotations
 import copy
 import functools
 import io
+import os
 import pickle
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark import cloudpickle as pickler
@@ -26,6 +27,7 @@ from anabranch.engines.spark.order import Moment
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.metrics import OperatorMetrics
+from anabranch.version import VERSION
 
 _pickler: Any = pickler  # it has no types
 
@@ -42,6 +44,10 @@ class Job:
     reports: str = ""  # the folder for those who watch
     folder: str = "."  # where the run is, which relative paths start at
     parts: str = ""  # where the files of a sink are written that is a folder
+    paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
+
+
+_MARK = f"anabranch {VERSION}\n".encode()
 
 
 class CannotBeSent(Exception):
@@ -51,7 +57,7 @@ class CannotBeSent(Exception):
 def shipped(job: Job) -> bytes:
     with _user_modules_by_value():
         try:
-            return bytes(_pickler.dumps(job))
+            return _MARK + bytes(_pickler.dumps(job))
         except Exception as problem:  # pickling runs code of the user's objects
             raise CannotBeSent(in_words(problem)) from problem
 
@@ -78,8 +84,13 @@ def _user_modules_by_value() -> Iterator[None]:
 @functools.lru_cache(maxsize=4)
 def unshipped(shipment: bytes) -> Job:
     """The job; tasks of one run in one worker share it."""
-    job = _pickler.loads(shipment)
+    mark, _, pickled = shipment.partition(b"\n")
+    if mark + b"\n" != _MARK:
+        raise RuntimeError(f"the driver has {mark.decode()}, and this worker has {_MARK.decode().strip()}")
+    job = _pickler.loads(pickled)
     assert isinstance(job, Job)
+    # What an operator imports only when it is called is looked for behind what the worker has itself.
+    sys.path += [path for path in job.paths if path not in sys.path]
     return job
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import re
 import shutil
@@ -126,6 +127,7 @@ def _started_here(master: str, options: SparkOptions) -> Any:
     if home is not None:
         environment["SPARK_HOME"] = home
     builder = SparkSession.builder.appName("anabranch").master(master)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it has to say, its errors say too
     with _environment(environment), _quiet():
         session = _built(builder, {**_settings(master, options), **options.conf})
         session.sparkContext.setLogLevel("ERROR")
