@@ -18,8 +18,9 @@ from anabranch.errors import shortened
 
 _TASKS_PER_CORE = 4  # that read a source: a few, so that what is slow here and there evens out
 
-_EPOCHS_AT_ONCE = 64  # that are fetched for the tail: up to 256 MB of a file
-_MOST_RANGES = 256
+# That are fetched for the tail: each fetch is a job, and Spark holds what it brings about five times over.
+_EPOCHS_AT_ONCE = 8
+_MOST_RANGES = 4_096
 
 
 class Cluster(Protocol):

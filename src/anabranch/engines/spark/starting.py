@@ -45,7 +45,11 @@ _SETTINGS = {
 _LOCAL_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # Out of memory, a thread of Spark's would end and the job wait for it for ever.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError",
+    # Half of it for what is fetched: a job that sorts would else take all there is, and more the more there is.
+    "spark.driver.memory": "2g",
+    "spark.memory.fraction": "0.3",
 }
 
 

@@ -271,13 +271,12 @@ class Arrivals:
     def processed(self, entries: int) -> None:
         """So many entries have been processed for good.
 
-        Only those of the batch before are forgotten: Spark has yet to note this one, and if it is killed before it
-        does, it reads the batch once more.
+        What the last batch took is kept: Spark may not have noted yet that it is done, and would ask for it again.
         """
         if any(isinstance(each, TcpSpool) for each in self._sources):
             for entry in self._log.entries(self._forgotten, self._processed):
                 self._by_id[entry.source].forget(entry)
-        self._forgotten, self._processed = self._processed, min(entries, len(self._log))
+        self._forgotten, self._processed = self._processed, entries
 
     def _work(self) -> None:
         try:

@@ -149,6 +149,13 @@ class Checkpoint:
         except (ValueError, TypeError, KeyError) as problem:
             raise self._damaged(f"commit.json cannot be read: {problem}") from None
 
+    def check_whole(self, commit: Commit, entries: int) -> None:
+        """What was committed is known to Spark and to the log of arrivals: else batches would be taken for others."""
+        if commit.batch >= 0 and not (self.spark / "offsets" / str(commit.batch)).exists():
+            raise self._damaged(f"batch {commit.batch} was committed, and Spark's own checkpoint does not know of it")
+        if entries < commit.entries:
+            raise self._damaged(f"{commit.entries:,} entries were processed, and {self.arrivals.name} has {entries:,}")
+
     def write_commit(self, commit: Commit) -> None:
         """From here on the batch counts as done."""
         write_atomically(self.folder / "commit.json", json.dumps(asdict(commit)).encode())

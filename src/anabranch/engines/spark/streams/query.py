@@ -12,13 +12,14 @@ from typing import Any
 from anabranch.engines.base import Metrics, Result
 from anabranch.engines.spark.chunk_rows import Row, rows_in
 from anabranch.engines.spark.streams.arrivals import Arrivals
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.entries import EntryLog
 from anabranch.engines.spark.streams.stream_tail import Done, StreamTail
 from anabranch.engines.spark.troubles import spark_error
 from anabranch.errors import AnabranchError, RunError
 
 _EVERY = 0.1  # seconds: how often it is looked whether Spark has stopped by itself
+_SECONDS_TO_COMMIT, _OFTEN = 5.0, 0.02
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Query:
     def begin(self, launch: Callable[[Callable[[Any, int], None]], Any]) -> None:
         """Take up the work: `launch` starts Spark's query with a function for its batches."""
         try:
+            self._checkpoint.check_whole(self._checkpoint.commit() or Commit(), len(self._log))
             self._tail.resume()
             self._arrivals.open(self._tail.commit.entries)
             if self._once:
@@ -187,12 +189,23 @@ class Query:
             with self._batch_lock:
                 pass  # a batch that is being written is finished; the next one finds that it should not begin
             if self._spark is not None:
+                self._await_commit()
                 with suppress(Exception):  # its Java may have gone
                     self._spark.stop()
             self._tail.close()
             self._metrics.stop()
             self._checkpoint.unlock()
             self._is_closed = True
+
+    def _await_commit(self) -> None:
+        """Let Spark note that the last batch is done, or it would do it again at the next start."""
+        deadline = time.monotonic() + _SECONDS_TO_COMMIT
+        with suppress(Exception):  # its Java may have gone
+            while self._last is not None and self._spark.isActive and time.monotonic() < deadline:
+                noted = self._spark.lastProgress
+                if noted is not None and noted["batchId"] >= self._last.batch:
+                    return
+                time.sleep(_OFTEN)
 
     def __enter__(self) -> Query:
         return self

@@ -11,6 +11,7 @@ from typing import Any
 
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
+from anabranch.engines.shared_sources import may_share
 from anabranch.engines.spark.chunk_rows import ROW
 from anabranch.engines.spark.session import SparkOptions, cores_of, session_for
 from anabranch.engines.spark.shipping import CannotBeSent, shipped
@@ -26,6 +27,7 @@ from anabranch.engines.spark.streams.stream_tail import StreamTail
 from anabranch.engines.spark.troubles import spark_error
 from anabranch.errors import UsageError
 from anabranch.graph.plan import Plan
+from anabranch.operators.sources.beacon import Beacon
 
 BATCH_BYTES = 64 * 2**20
 _TASKS_PER_CORE = 2  # that read what has arrived
@@ -55,6 +57,13 @@ def start(
     """Start a program as a stream, or go on where the checkpoint says that it was stopped or killed."""
     metrics = metrics or Metrics()
     metrics.start(plan.graph)
+    for source in plan.graph.sources:
+        if isinstance(source.definition, Beacon) and may_share(source):
+            raise UsageError(
+                f"'{source.id}' may share something with the operators, which run in other processes",
+                location=source.location,
+                hint="use a function that keeps nothing between its calls",
+            )
     folder = Checkpoint(Path(checkpoint))
     folder.lock()
     try:
@@ -74,6 +83,12 @@ def start(
         query = Query(folder, log, tail, partial(Arrivals, plan.graph, log, folder.folder), metrics, once=once)
         query.begin(partial(_launch, session, prepared, folder, batch_bytes, _TASKS_PER_CORE * cores))
         return query
+    except CannotBeSent as problem:
+        folder.unlock()
+        raise UsageError(
+            f"the program cannot be sent to Spark's workers: {problem}",
+            hint="its operators cannot hold what exists only in one process: open files, sockets, locks, generators",
+        ) from None
     except BaseException:
         folder.unlock()
         raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -16,6 +17,7 @@ from anabranch.engines.spark.chunk_rows import Kind, Row
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.tail import Tail
+from anabranch.errors import RunError, SinkError
 from anabranch.graph.model import Graph
 
 _LEAST_TO_PACK = 1 << 20  # bytes of changes
@@ -74,18 +76,22 @@ class StreamTail:
                 entries, oldest = max(entries, stop), min(oldest, arrived)
         self.tail.add_figures(row for row in by_epoch if row.kind == Kind.FIGURES)
         tuples = [row for row in by_epoch if row.kind in (Kind.CHUNK, Kind.ERROR)]
-        for _, of_epoch in groupby(tuples, key=attrgetter("epoch")):
-            error = self.tail.epoch(of_epoch, Shield())
-            if error is not None:
-                self._keep_what_was_written()
-                raise error from error.__cause__
+        try:
+            for _, of_epoch in groupby(tuples, key=attrgetter("epoch")):
+                error = self.tail.epoch(of_epoch, Shield())
+                if error is not None:
+                    raise error from error.__cause__
+        except RunError:
+            self._keep_what_was_written()
+            raise
         self._commit(number, entries)
         return Done(number, entries, self.metrics.tuples_in - before, time.time() - oldest)
 
     def _keep_what_was_written(self) -> None:
         """The tuples before an error are to be seen, although the batch is none that counts."""
         for sink in self.sinks.values():
-            sink.sync()
+            with suppress(SinkError):  # perhaps that is the error
+                sink.sync()
 
     def _commit(self, number: int, entries: int) -> None:
         positions = {name: sink.sync() for name, sink in self.sinks.items()}

@@ -1,0 +1,184 @@
+"""A checkpoint belongs to one program and one run at a time, and says in words what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import anabranch as ab
+from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
+from anabranch.errors import RunError, SinkError, UsageError
+from anabranch.graph.model import Graph
+from anabranch.run import as_program
+from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
+
+
+class Item(NamedTuple):
+    n: int
+    s: str
+
+
+class Other(NamedTuple):
+    n: int
+    s: str
+    more: float
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def process(self, item: Item) -> Iterator[Item]:
+        self.seen += 1
+        yield Item(self.seen, item.s)
+
+
+class CountedTwice:
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def process(self, item: Item) -> Iterator[Item]:
+        self.seen += 2
+        yield Item(self.seen, item.s)
+
+
+ITEMS = [Item(n % 3, "ab"[n % 2]) for n in range(12)]
+
+
+def program(operator: Any = Counted, key: str = "n", name: str = "count") -> Graph:
+    return as_program(ab.from_items(Item, ITEMS).process(operator, key=key).named(name).collect("out")).graph
+
+
+def run(graph: Graph, folder: Path, **options: Any) -> Any:
+    return SimulatedStream(graph, Disk(folder), random.Random(0), **options)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (lambda: program(key="s"), "'count' had the key n, and now s"),
+        (lambda: program(CountedTwice), "the code or the settings of 'count' have changed"),
+        (lambda: program(name="counted"), "it had an operator 'count'"),
+        (lambda: as_program(ab.from_items(Item, ITEMS).collect("out")).graph, "it had an operator 'count'"),
+    ],
+)
+def test_a_checkpoint_of_another_program_is_refused_with_what_differs(tmp_path: Path, changed: Any, said: str) -> None:
+    run(program(), tmp_path).run()
+    with pytest.raises(CheckpointError, match="was written by another program") as caught:
+        run(changed(), tmp_path)
+    assert said in str(caught.value)
+
+
+def test_the_same_program_is_not_refused_when_it_ended_before(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    first = SimulatedStream(program(), disk, random.Random(0)).run().items("out")
+    again = SimulatedStream(program(), disk, random.Random(1)).run().items("out")
+    assert len(first) == len(ITEMS)
+    assert again == first
+
+
+def test_the_number_of_channels_is_fixed_by_the_first_start(tmp_path: Path) -> None:
+    run(program(), tmp_path, channels=2).run()
+    with pytest.raises(CheckpointError, match="has 2 channels in R1 since its first start, and cannot have 3"):
+        run(program(), tmp_path, channels=3)
+    assert run(program(), tmp_path, channels=None).prepared.levels == [2]
+
+
+def test_the_usual_number_of_channels_is_four_for_each_core(tmp_path: Path) -> None:
+    assert run(program(), tmp_path, channels=None).prepared.levels == [4]
+
+
+def test_a_second_run_on_a_checkpoint_is_refused_until_the_first_is_over(tmp_path: Path) -> None:
+    first = Checkpoint(tmp_path)
+    first.lock()
+    with pytest.raises(CheckpointError, match=r"another run .* works with this checkpoint"):
+        Checkpoint(tmp_path).lock()
+    first.unlock()
+    Checkpoint(tmp_path).lock()
+
+
+def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "stream.json").write_text(json.dumps({"format": 0, "anabranch": "0.0.7"}))
+    with pytest.raises(CheckpointError, match=r"another version of anabranch \(0\.0\.7\)"):
+        Checkpoint(tmp_path).identity()
+
+
+@pytest.mark.parametrize("file", ["stream.json", "commit.json"])
+def test_a_damaged_file_is_said_and_not_trusted(tmp_path: Path, file: str) -> None:
+    run(program(), tmp_path).run()
+    (tmp_path / file).write_text('{"half a')
+    with pytest.raises(RunError, match=rf"is damaged: {file} cannot be read"):
+        run(program(), tmp_path).run()
+
+
+def test_a_folder_with_a_stream_but_without_its_identity_is_not_begun_anew(tmp_path: Path) -> None:
+    run(program(), tmp_path).run()
+    (tmp_path / "stream.json").unlink()
+    with pytest.raises(RunError, match=r"stream\.json is missing"):
+        run(program(), tmp_path)
+
+
+def test_what_was_committed_must_be_known_to_spark_and_to_the_log(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path)
+    with pytest.raises(RunError, match="batch 3 was committed, and Spark's own checkpoint does not know of it"):
+        checkpoint.check_whole(Commit(batch=3), 0)
+    (checkpoint.spark / "offsets").mkdir(parents=True)
+    (checkpoint.spark / "offsets" / "3").touch()
+    checkpoint.check_whole(Commit(batch=3, entries=5), 5)
+    with pytest.raises(RunError, match=r"5 entries were processed, and arrivals\.jsonl has 4"):
+        checkpoint.check_whole(Commit(batch=3, entries=5), 4)
+
+
+def test_a_line_that_was_torn_is_not_an_entry(tmp_path: Path) -> None:
+    stream = run(program(), tmp_path)
+    stream.run()
+    before = (tmp_path / "arrivals.jsonl").read_text()
+    (tmp_path / "arrivals.jsonl").write_text(before + '{"source": "from_it')
+    again = run(program(), tmp_path)
+    assert len(again.log) == before.count("\n")
+    assert (tmp_path / "arrivals.jsonl").read_text() == before
+
+
+def test_a_file_that_is_not_of_the_stream_is_left_alone(tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    out.write_text("years of work\n")
+    graph = as_program(ab.from_items(Item, ITEMS).write_csv(out)).graph
+    with pytest.raises(SinkError, match="exists, and is not of this stream"):
+        run(graph, tmp_path / "state").run()
+    assert out.read_text() == "years of work\n"
+
+
+def test_a_source_that_cannot_be_read_again_is_refused(tmp_path: Path) -> None:
+    source = ab.generate(Item, lambda: iter(ITEMS))
+    with pytest.raises(UsageError, match="cannot be read again from a place in it"):
+        run(as_program(source.collect("out")).graph, tmp_path)
+
+
+def test_files_are_taken_as_they_arrive_and_by_name_within_a_look(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+
+    def move_in(name: str, n: int) -> None:
+        (folder / ".part").write_text(f"n,s\n{n},x\n")
+        (folder / ".part").rename(folder / name)
+
+    graph = as_program(ab.read_csv(f"{folder}/*.csv", Item).process(Counted, key="s").collect("out")).graph
+    disk, rng = Disk(tmp_path / "state"), random.Random(0)
+    move_in("c.csv", 1)
+    move_in("b.csv", 2)
+    first = SimulatedStream(graph, disk, rng)
+    first.tail.resume()
+    first.arrivals.open(0)
+    first.arrivals.look_once()
+    first.checkpoint.unlock()  # it dies before its first batch
+    move_in("a.csv", 3)
+    second = SimulatedStream(graph, disk, rng)
+    second.arrivals.end()
+    second.run()
+    names = [Path(entry.piece.path).name for entry in second.log.entries(0, 3)]  # type: ignore[union-attr]
+    assert names == ["b.csv", "c.csv", "a.csv"]
