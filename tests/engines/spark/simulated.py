@@ -49,7 +49,8 @@ class Simulated:
             for rows in partitions:
                 rows.sort(key=lambda row: (row.place, row.epoch, row.arrival))
                 batches += list(run_level(lambda: job, number)([as_batch(row) for row in rows]))
-        yield from sorted(self._shuffled(batches), key=lambda row: (row.epoch, row.arrival))
+        rows = self._shuffled(batches)
+        yield from sorted(rows, key=lambda row: (row.epoch, row.arrival)) if job.is_ordered else rows
 
     def _shuffled(self, batches: Iterable[pa.RecordBatch]) -> list[Row]:
         rows = list(rows_in(batches))

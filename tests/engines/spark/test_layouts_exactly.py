@@ -150,3 +150,17 @@ def test_a_file_that_lacks_a_column_stops_the_run_when_it_is_reached(tmp_path: P
     graph = as_program(ab.read_csv(str(tmp_path / "*.csv"), Item).process(Running, key="n").collect("out")).graph
     assert "no column 'maybe'" in str(expected(graph)[1])
     assert on_simulated(graph, 2, 1) == expected(graph) == outcome(fused.run, graph)
+
+
+# Sinks that need no order -------------------------------------------------------------------------------------------
+
+
+def test_a_sink_that_needs_no_order_gets_the_same_tuples_as_they_come() -> None:
+    items = [Item(n % 10, float(n), "ab"[n % 2], None, float(n)) for n in range(100)]
+
+    def found(ordered: bool) -> list[Any]:
+        sink = ab.from_items(Item, items).process(Running, key="n").collect("out", ordered=ordered)
+        return run_on(Simulated(seed=3), compile(as_program(sink).graph), Metrics(), channels=2, epoch=7).items("out")
+
+    assert found(ordered=False) != found(ordered=True)
+    assert sorted(found(ordered=False)) == sorted(found(ordered=True))

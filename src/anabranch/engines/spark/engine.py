@@ -98,7 +98,17 @@ class _Execution:
         drawn = expected_tuples(self.graph) // self.epoch + 1
         epochs = drawn if self.slices is None else len(self.slices)
         parts = str(self.parts.folder.place) if self.parts is not None else ""
-        return Job(self.layout.for_tasks(), generated, self.slices, self.epoch, epochs, reports, os.getcwd(), parts)
+        return Job(
+            self.layout.for_tasks(),
+            generated,
+            self.slices,
+            self.epoch,
+            epochs,
+            reports,
+            os.getcwd(),
+            is_ordered=self.tail.is_ordered,
+            parts=parts,
+        )
 
     def _generated(self) -> dict[str, Decision]:
         """The code of every place that is not here."""

@@ -18,7 +18,7 @@ from anabranch.errors import shortened
 
 _TASKS_PER_CORE = 4  # that read a source: a few, so that what is slow here and there evens out
 
-# That are fetched for the tail: each fetch is a job, and Spark holds what it brings about five times over.
+# That are fetched for the tail: each fetch is a job, and Spark holds what it brings several times over.
 _EPOCHS_AT_ONCE = 8
 _MOST_RANGES = 4_096
 
@@ -70,7 +70,8 @@ class SparkCluster:
         ranges = min(-(-job.epochs // _EPOCHS_AT_ONCE), _MOST_RANGES)
         within = functions.floor(functions.col("epoch") * ranges / job.epochs)
         place = functions.least(functions.greatest(within, functions.lit(0)), functions.lit(ranges - 1)).cast("int")
-        return frame.repartitionById(ranges, place).sortWithinPartitions("epoch", "arrival")
+        frame = frame.repartitionById(ranges, place)
+        return frame.sortWithinPartitions("epoch", "arrival") if job.is_ordered else frame
 
 
 def _described(layout: Layout) -> str:

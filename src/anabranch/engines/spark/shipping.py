@@ -43,6 +43,7 @@ class Job:
     epochs: int = 1  # about how many there are
     reports: str = ""  # the folder for those who watch
     folder: str = "."  # where the run is, which relative paths start at
+    is_ordered: bool = True  # else the sinks take what comes as it comes
     parts: str = ""  # where the files of a sink are written that is a folder
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
 

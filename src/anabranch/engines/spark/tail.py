@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics, Result, collected
@@ -18,6 +18,7 @@ from anabranch.errors import RunError
 from anabranch.graph.model import Graph
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import SinkMeaning
+from anabranch.operators.sinks.base import SinkDefinition
 
 
 class Tail:
@@ -31,6 +32,7 @@ class Tail:
         self.arriving = layout.arriving(TAIL)
         streams = [each.stream for each in self.arriving]
         operators = layout.place(TAIL).operators
+        self.is_ordered = bool(operators) or any(cast(SinkDefinition, sink.definition).ordered for sink in graph.sinks)
         # Where tasks write what the program gives, there is nothing to do here.
         self.local = (
             LocalPart(graph, operators, streams, metrics, form, tracks_changes=tracks_changes) if streams else None
