@@ -39,6 +39,7 @@ class Kind(IntEnum):
     ERROR = 1
     FIGURES = 2
     REACHED = 3  # of a stream: how far it has been read
+    SPOOLED = 4  # a chunk that is in a file
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,7 @@ class _Execution:
             watched(self.metrics) as reports,
             closing(self.cluster.rows(self._job(generated, reports))) as arriving,
         ):
+            self.tail.spool = reports
             for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
                 if epoch == FIGURES:
                     self.tail.add_figures(rows)

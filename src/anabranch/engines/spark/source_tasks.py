@@ -42,7 +42,7 @@ def read_slices(load: Callable[[], Job]) -> Any:
         job = load()
         task = SliceTask(job, job.layout.graph.sources[0])
         epochs = (epoch for batch in batches for epoch in batch.column(0).to_pylist())
-        return in_batches(task.rows(epochs))
+        return in_batches(task.rows(epochs), job)
 
     return run
 
@@ -54,7 +54,7 @@ def draw_all(load: Callable[[], Job]) -> Any:
         for _ in batches:
             job = load()
             with _in_folder(job.folder):
-                yield from in_batches(_DrawTask(job).rows())
+                yield from in_batches(_DrawTask(job).rows(), job)
 
     return run
 

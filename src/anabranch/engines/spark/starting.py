@@ -31,6 +31,7 @@ _IS_NO_REASON = re.compile(
 )  # of what Java says
 _CONNECT_PORT = 15002  # of servers whose address names none
 _SECONDS_TO_ANSWER = 3
+_LEAST_HEAP, _MOST_HEAP = 1_024, 4_096  # MB
 _CLUSTER_HERE = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")
 
 # What moves chunk rows is copied, not compressed. Those of a job are in jobs.py.
@@ -47,9 +48,6 @@ _LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     # Out of memory, a thread of Spark's would end and the job wait for it for ever.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError",
-    # Half of it for what is fetched: a job that sorts would else take all there is, and more the more there is.
-    "spark.driver.memory": "2g",
-    "spark.memory.fraction": "0.3",
 }
 
 
@@ -151,13 +149,19 @@ def _built(builder: Any, settings: Mapping[str, str]) -> Any:
 def _settings(master: str, options: SparkOptions) -> dict[str, str]:
     settings = {**_SETTINGS, "spark.ui.enabled": "true" if options.ui else "false"}
     if master.startswith("local"):
-        settings |= _LOCAL_SETTINGS
+        settings |= {**_LOCAL_SETTINGS, "spark.driver.memory": f"{_heap_in_mb()}m"}
     if master == LOCAL:
         settings["spark.default.parallelism"] = str(len(os.sched_getaffinity(0)))
     elif here := _CLUSTER_HERE.fullmatch(master):
         # Spark knows only the cores of workers that have come up already.
         settings["spark.default.parallelism"] = str(int(here[1]) * int(here[2]))
     return settings
+
+
+def _heap_in_mb() -> int:
+    """A quarter of the machine's memory, up to what is of use: chunk rows are large, and Spark sorts them."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return min(max(machine // 4, _LEAST_HEAP), _MOST_HEAP)
 
 
 # What Java and the workers are given ----------------------------------------------------------------------------------

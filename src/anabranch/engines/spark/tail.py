@@ -14,6 +14,7 @@ from anabranch.engines.spark.layout import TAIL, Layout
 from anabranch.engines.spark.meeting import Arrived, gathered, met, without
 from anabranch.engines.spark.order import Moment, width
 from anabranch.engines.spark.shipping import unship_error, unship_figures
+from anabranch.engines.spark.spooling import payload_of
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph
 from anabranch.graph.schema import Schema
@@ -32,6 +33,7 @@ class Tail:
         self.arriving = layout.arriving(TAIL)
         streams = [each.stream for each in self.arriving]
         operators = layout.place(TAIL).operators
+        self.spool = ""  # the folder of rows that are in files
         self.is_ordered = bool(operators) or any(cast(SinkDefinition, sink.definition).ordered for sink in graph.sinks)
         # Where tasks write what the program gives, there is nothing to do here.
         self.local = (
@@ -57,7 +59,7 @@ class Tail:
                 if failed is None or found[0].is_before(failed[0]):
                     failed = found
             else:
-                pieces[row.arrival].append(unpack(self._schema(row.arrival), bytes(row.payload)))
+                pieces[row.arrival].append(unpack(self._schema(row.arrival), payload_of(row, self.spool)))
         arrived = [
             gathered(self._schema(number), each, width(self.arriving[number].lineage))
             for number, each in enumerate(pieces)

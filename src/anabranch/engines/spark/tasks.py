@@ -23,6 +23,7 @@ from anabranch.engines.spark.order import LAST, Columns, Moment, indices, width
 from anabranch.engines.spark.parts import PartWriter
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
+from anabranch.engines.spark.spooling import spooled
 from anabranch.engines.spark.watching import Reporter
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -32,14 +33,14 @@ def run_level(load: Callable[[], Job], level: int) -> Any:
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         job = load()
-        return in_batches(_run_level(job, level, rows_in(batches)))
+        return in_batches(_run_level(job, level, rows_in(batches)), job)
 
     return run
 
 
-def in_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+def in_batches(rows: Iterable[Row], job: Job) -> Iterator[pa.RecordBatch]:
     """What a task gives to Spark: a row at a time, since each may be large."""
-    for row in rows:
+    for row in spooled(rows, job.reports, len(job.layout.places) - 1):
         yield as_batch(row)
     freeze()
 

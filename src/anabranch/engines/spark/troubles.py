@@ -8,6 +8,7 @@ from anabranch.errors import RunError, in_words, shortened
 
 # Lines that only say that something was passed on.
 _PASSED_ON = re.compile(r"Exception thrown in awaitResult|^An error occurred while calling|^An exception was thrown")
+_UNANSWERED = re.compile(r"An error occurred while calling \S+")
 _BEFORE = re.compile(r"^(?:Caused by: |: )|^.*?most recent failure: .*?\): |^Job aborted due to stage failure: ")
 _JAVA_CLASS = re.compile(r"^(?:[a-z]\w*\.)+[\w$]+: ")
 _CODE = re.compile(r"^\[[A-Z_.]+\] |\s*SQLSTATE: \w+$")
@@ -25,7 +26,10 @@ class SparkError(RunError):
 
 
 def spark_error(problem: BaseException, doing: str = "Spark failed") -> SparkError:
-    is_gone = isinstance(problem, EOFError | ConnectionError) or type(problem).__name__ == "Py4JNetworkError"
+    kind = type(problem).__name__
+    # A call that got no answer is an error without a cause.
+    is_gone = isinstance(problem, EOFError | ConnectionError) or kind == "Py4JNetworkError"
+    is_gone = is_gone or (kind == "Py4JError" and _UNANSWERED.fullmatch(str(problem)) is not None)
     said = "its Java has ended, or was killed" if is_gone else innermost(in_words(problem))
     return SparkError(f"{doing}: {said}", hint=next((hint for part, hint in _HINTS.items() if part in said), None))
 
