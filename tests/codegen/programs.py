@@ -34,6 +34,11 @@ AGGREGATES = (
     ("float | None", 'ab.arg_max("p", by="o")'), ("int", 'ab.arg_max("i", by="b")'),
 )  # fmt: skip
 EDGES = (("float", "ab.window_start()"), ("float", "ab.window_end()"))
+# Of windows of these lengths; not all divide them, and some are longer.
+SLIDES = {
+    "count=2": (1, 3), "count=5": (1, 2), "seconds=1": (0.5, 0.4), "delta=0.1": (0.03, 0.3),
+    "milliseconds=2500": (500, 999), "delta=50": (20, 25), "seconds=3": (1, 2, 4),
+}  # fmt: skip
 
 
 class ProgramWriter:
@@ -41,6 +46,7 @@ class ProgramWriter:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        self.shapes = random.Random(f"windows {seed}")  # a choice of its own, so that others stay as they are
         self.code = CodeWriter(self.random, risk=self.random.choice((0.0, 0.02, 0.1)))
         self.definitions: list[str] = []
         self.lines: list[str] = []
@@ -229,6 +235,8 @@ class ProgramWriter:
                 group = f", group_by={self.pick(*KEYS)}"
             if self.chance(0.3):
                 late = ', late="late"'
+        if not is_punctuated:
+            window, group = self._varied(window, group)
         name = self.fresh("Sum")
         attributes = [f"    c{at}: {kind}" for at, (kind, _) in enumerate(aggregates)]
         self.definitions.append("\n".join([f"class {name}(NamedTuple):", *attributes]))
@@ -237,6 +245,18 @@ class ProgramWriter:
         if late:
             self.lines.append(f'    sinks.append({summed}.outputs.late.collect("{self.fresh("late")}"))')
         self._after(f"{summed}.outputs.out" if late else summed, [kind for kind, _ in aggregates])
+
+    def _varied(self, window: str, group: str) -> tuple[str, str]:
+        """Of some windows another shape, drawn apart: they slide, and have groups, perhaps besides a key."""
+        if self.shapes.random() < 0.5:
+            return window, group
+        if self.shapes.random() < 0.7:
+            group = group or f", group_by={self.shapes.choice(KEYS)}"
+        for length, slides in SLIDES.items():
+            if length in window and self.shapes.random() < 0.7:
+                slide = self.shapes.choice(slides)
+                window = window.replace("tumbling", "sliding").replace(length, f"{length}, slide={slide}")
+        return window, group
 
     def _after(self, stream: str, kinds: list[str]) -> None:
         """A window's output, perhaps filtered first."""

@@ -43,11 +43,13 @@ def check_program(seed: int, folder: Path) -> bool:
 
 
 # All native, none large, and together they have every operator and every shape of window.
-SEEDS = [415, 417, 423, 436, 474, 527, 537, 566, 582, 585, 591, 598, 621]
+SEEDS = [423, 436, 478, 497, 537, 582, 585, 591, 598, 621, 683, 685, 713, 720, 743]
 KINDS = {
     "map", "filter", "flat_map", "split", "union", "distinct", "process", "process by key", "connect", "connect by key",
     "count window", "count window by key", "own clock window", "own clock window by key", "shared clock window by key",
     "shared clock window of groups", "punctuated window", "punctuated window by key", "late tuples",
+    "listed count window by key of groups", "listed time window by key", "listed time window by key of groups",
+    "sliding count window by key of groups",
 }  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe, decide
+from anabranch.codegen.build import build_pe
 from anabranch.codegen.pe import ProcessingElement
 from anabranch.run import as_program
-from tests.codegen.by_batches import by_element, by_oracle, part_of_program
+from tests.codegen.by_batches import by_element, by_oracle
 from tests.codegen.comparing import Comparison, check_same
 
 
@@ -133,21 +133,3 @@ def doubled(fares: Fares) -> Fares:
 def test_what_comes_behind_such_windows_is_native_too() -> None:
     made = ab.from_items(Trip, trips(7)).window(ab.tumbling(count=9)).aggregate(Fares, group_by="zone", **FARES)
     assert set(check_same(Comparison(made.map(doubled).filter(lambda t: t.count > 4).collect("out")))) == {"native"}
-
-
-@pytest.mark.parametrize(
-    ("window", "key", "why"),
-    [
-        (ab.tumbling(count=3), {"key": "city"}, "has groups, and closes the window of each key by itself"),
-        (
-            ab.tumbling(seconds=3, on="ts", clock="key"), {"key": "city"},
-            "has groups, and closes the window of each key by itself",
-        ),
-        (ab.sliding(seconds=2, slide=1, on="ts"), {"key": "city"}, "has a key and groups, and slides"),
-        (ab.sliding(count=3, slide=1), {}, "has groups of the last tuples"),
-    ],
-)  # fmt: skip
-def test_what_is_left_to_the_python_form_says_why(window: ab.Window, key: dict[str, Any], why: str) -> None:
-    (stage,) = decide(part_of_program(program([], window, key, "zone").graph)).stages
-    assert stage.why is not None
-    assert stage.why.reason == why

@@ -30,8 +30,8 @@ def boundary(time, p, q):
 
 
 @njit(error_model="numpy")
-def edge(j, p, q):
-    return runtime.edge_float(j, p, q)
+def edge(j, p, q, before=0):
+    return runtime.edge_float(j, p, q, before)
 
 
 def axis_of(length: Fraction) -> Axis:
@@ -74,3 +74,16 @@ def test_any_time_falls_into_the_same_windows_or_is_left_to_python(length: Fract
 def test_times_that_are_in_no_window_are_left_to_python() -> None:
     outcome: list[Any] = [boundary(time, 1, 10)[1] for time in (math.nan, math.inf, -math.inf, 1e300)]
     assert outcome == [True] * 4
+
+
+@settings(max_examples=300, deadline=None)
+@given(length=st.sampled_from(AMOUNTS), slide=st.sampled_from(AMOUNTS), index=st.integers(-(2**31), 2**31))
+@example(length=Fraction(1), slide=Fraction(3, 10), index=3)
+def test_windows_begin_where_the_sequential_engine_has_them_begin(
+    length: Fraction, slide: Fraction, index: int
+) -> None:
+    axis = Axis(Window("sliding", "delta", length, slide, "ts"), schema_of(Reading))
+    q = math.lcm(length.denominator, slide.denominator)
+    place, bad = edge(index, int(slide * q), q, int(length * q))
+    assert bad or place == axis.start_of(index, 0.0)
+    assert not bad or abs(index * slide * q) > 2**62

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from anabranch.codegen.native.blocks import blocks_of
 from anabranch.codegen.native.commits import with_commits, with_late_tallies
 from anabranch.codegen.native.dtypes import dtype_of
 from anabranch.codegen.native.kernel import START, STATUS, STOP, Argument, Cell, Kernel, Knowledge, OutputMode
@@ -198,8 +199,7 @@ def _ordered(kernel: Kernel) -> list[Argument]:
 def _process_lines(kernel: Kernel, branches: list[Branch], loads: list[str], stores: list[str]) -> list[str]:
     lines = [f"n = meta[{STOP}]", *_load_cells(kernel), *loads, "bad, full = False, 0"]
     if len(branches) == 1:
-        items = _item_lines(kernel, branches[0], "i", [], "stop = i")
-        lines += ["stop = n", f"for i in range(max(meta[{START}], 0), n):", *_indented(items)]
+        lines += ["stop = n", *_loop_lines(kernel, branches[0])]
         return [*lines, f"meta[{START}] = stop", *stores, *_save_cells(kernel), *_status()]
     lines += [f"turn = meta[{START}]"]
     for number in range(len(branches)):
@@ -211,6 +211,16 @@ def _process_lines(kernel: Kernel, branches: list[Branch], loads: list[str], sto
     lines.append("    turn += 1")
     rows = [f"{kernel.cell(f'row{number}')} = i{number}" for number in range(len(branches))]
     return [*lines, f"meta[{START}] = turn", *rows, *stores, *_save_cells(kernel), *_status()]
+
+
+def _loop_lines(kernel: Kernel, branch: Branch) -> list[str]:
+    """The loop over the tuples of a single input."""
+    blocks = blocks_of(kernel, branch.body)
+    body = branch.body if blocks is None else blocks.body
+    items = _item_lines(kernel, replace(branch, body=body), "i", [], "stop = i")
+    if blocks is not None:
+        return blocks.loop(kernel, items)
+    return [f"for i in range(max(meta[{START}], 0), n):", *_indented(items)]
 
 
 def _views(kernel: Kernel, arguments: list[Argument]) -> list[str]:

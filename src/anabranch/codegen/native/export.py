@@ -12,9 +12,10 @@ import numpy as np
 
 from anabranch.codegen.native.arrays import Array
 from anabranch.codegen.native.assemble import Assembled
-from anabranch.codegen.native.distinct_values import seen_by
+from anabranch.codegen.native.clocks import clocks_of
+from anabranch.codegen.native.distinct_values import held_values, seen_by
+from anabranch.codegen.native.recent_visits import Ring
 from anabranch.codegen.native.records import Record, Word
-from anabranch.codegen.native.sliding_visits import Ring
 from anabranch.codegen.native.state import NativeState
 from anabranch.codegen.part import Part
 from anabranch.codegen.types import Type, type_of_schema
@@ -36,28 +37,42 @@ def closing_order(state: NativeState, record: Record) -> Array:
         return found
 
     slots: Array = np.arange(count, dtype=np.int64)
-    is_open: Array
     match record.shape:
         case _ if not record.is_keyed:
             slots = slots[column("size") != 0]
         case "shared clock" | "count of groups" | "punctuated":
-            return _keys_together(slots, rows, record.of_key) if record.of_key else slots
+            return _together(slots, rows[:, : record.of_key]) if record.of_key else slots
         case "sliding time":
             return np.argsort(rows[:, 0], kind="stable")  # by their ends
         case "sliding count":
             return _by_oldest(slots, rows, record, column)
+        case "listed count":
+            slots = _first_come(slots, column("size"), column("opened"))
+            return _together(slots, rows[slots, : record.of_key])
+        case "listed time":
+            slots = _first_come(slots, column("size"), column("opened"))
+            slots = slots[np.argsort(column("end")[slots], kind="stable")]
+            return _together(slots, np.column_stack([column("end")[slots], rows[slots, 1 : 1 + record.of_key]]))
         case "count":
-            is_open = column("size") != 0
-            slots = slots[is_open][np.argsort(column("opened")[is_open], kind="stable")]
+            slots = _first_come(slots, column("size"), column("opened"))
         case _:
             is_open = column("size") != 0
             slots = slots[is_open][np.lexsort((column("opened")[is_open], column("reached")[is_open]))]
     return slots
 
 
-def _keys_together(slots: Array, rows: Array, width: int) -> Array:
-    """The groups of each key together, keys in the order of their first."""
-    _, first, key = np.unique(rows[:, :width], axis=0, return_index=True, return_inverse=True)
+def _first_come(slots: Array, sizes: Array, opened: Array) -> Array:
+    """Those of open windows, in the order of their first tuples."""
+    is_open = sizes != 0
+    found: Array = slots[is_open][np.argsort(opened[is_open], kind="stable")]
+    return found
+
+
+def _together(slots: Array, words: Array) -> Array:
+    """Those with the same words together, in the order of the first of them: the groups of each key."""
+    if not len(slots):
+        return slots
+    _, first, key = np.unique(words, axis=0, return_index=True, return_inverse=True)
     found: Array = slots[np.argsort(first[key.ravel()], kind="stable")]
     return found
 
@@ -83,7 +98,7 @@ def meanings_of(part: Part, state: NativeState, assembled: Assembled) -> dict[st
         meaning: Any = definition.meaning(operator)
         match definition:
             case Process():
-                _export_process(_Reader(state, record), operator, definition, meaning)
+                _export_process(_Reader(state, record), definition, meaning)
             case Distinct():
                 for slot in range(state.count(record)):
                     meaning.seen[_Reader(state, record).key(slot)] = 1
@@ -154,13 +169,10 @@ class _Reader:
         return self.at(slot, *path) if path in self.words else _NOT_KEPT.get(kind.kind)
 
 
-def _export_process(reader: _Reader, operator: Operator, definition: Process, meaning: Any) -> None:
-    from anabranch.codegen.native.visits import typed_operator
-
-    typed = typed_operator(operator, definition)
+def _export_process(reader: _Reader, definition: Process, meaning: Any) -> None:
     for slot in range(len(reader.rows)):
         instance = definition.factory()
-        for name, kind in typed.fields.items():
+        for name, kind in reader.record.fields.items():
             setattr(instance, name, reader.field(slot, kind, (name,)))
         meaning.instances[reader.key(slot) if reader.record.is_keyed else None] = instance
 
@@ -193,8 +205,12 @@ def _export_windows(reader: _Reader, operator: Operator, definition: WindowAggre
     if shape == "sliding count":
         _export_recent(reader, operator, definition, meaning)
         return
-    if shape in ("shared clock", "sliding time") and state.cell(f"{prefix}_begun"):
+    if state.cell(f"{prefix}_begun"):
         meaning.reached[("stream",)] = state.cell(f"{prefix}_reached")
+    if clocks_of(operator.id) in state.operators:
+        clocks = _Reader(state, state.operators[clocks_of(operator.id)].record)
+        for slot in range(len(clocks.rows)):
+            meaning.reached["key", clocks.key(slot)] = clocks.at(slot, "", "reached")
     if shape == "own clock":
         for slot in range(len(reader.rows)):
             if reader.at(slot, "", "begun"):
@@ -204,12 +220,15 @@ def _export_windows(reader: _Reader, operator: Operator, definition: WindowAggre
     windows: dict[Any, Any] = {}
     seen = {
         name: _seen_values(_Reader(state, state.operators[seen_by(operator.id, name)].record))
-        for name, column in definition.columns
-        if isinstance(column, Aggregate) and column.function == "count_distinct"
+        for name, _ in definition.columns
+        if seen_by(operator.id, name) in state.operators
     }
+    held = held_values(definition)
     for slot in closing_order(state, reader.record):
         values = reader.key_values(slot)
-        end = values.pop(0) if shape == "sliding time" else None
+        end = values.pop(0) if shape in ("sliding time", "listed time") else None
+        if shape == "listed time":
+            end = reader.at(slot, "", "end")
         key, group = _as_key(values[: len(definition.key_names)]), _as_key(values[len(definition.key_names) :])
         place: tuple[Any, ...] = (key,) if end is None else (end, key)
         if shape in ("shared clock", "own clock"):
@@ -224,6 +243,10 @@ def _export_windows(reader: _Reader, operator: Operator, definition: WindowAggre
         for made, (name, _) in zip(window.groups[group], definition.columns, strict=True):
             if name in seen:
                 made.seen = seen[name].get(_number_of(reader, int(slot), operator, name), set())
+            elif name in held:
+                made.seen = _held(
+                    reader, int(slot), made.kind.kind, reader.at(slot, name, "distinct"), held.index(name)
+                )
         window.sample = _sample(operator, meaning)
         size = state.cell(f"{prefix}_tuples") if shape == "count of groups" else reader.at(slot, "", "size")
         _keep_window(meaning, shape, place, window, size)
@@ -233,9 +256,19 @@ def _seen_values(reader: _Reader) -> dict[int, set[Any]]:
     """The values in a table of them, by window."""
     found: dict[int, set[Any]] = {}
     for *window, bits in reader.rows.tolist():
-        value = reader.value(reader.record.key_kinds[-1], bits)
-        found.setdefault(window[0] if window else 0, set()).add(math.nan if value != value else value)
+        found.setdefault(window[0] if window else 0, set()).add(_seen(reader, reader.record.key_kinds[-1], bits))
     return found
+
+
+def _held(reader: _Reader, slot: int, kind: str, count: int, place: int) -> set[Any]:
+    """The values that a record holds."""
+    words = reader.rows[slot, reader.record.width - reader.record.tail + place :: reader.record.entry]
+    return {_seen(reader, kind, bits) for bits in words[:count].tolist()}
+
+
+def _seen(reader: _Reader, kind: str, bits: int) -> Any:
+    value = reader.value(kind, bits)
+    return math.nan if value != value else value
 
 
 def _number_of(reader: _Reader, slot: int, operator: Operator, name: str) -> int:
@@ -251,6 +284,9 @@ def _number_of(reader: _Reader, slot: int, operator: Operator, name: str) -> int
 def _keep_window(meaning: Any, shape: str, place: tuple[Any, ...], window: Any, size: int | None) -> None:
     if shape in ("count", "count of groups"):
         meaning.open[place[0]] = window, size
+    elif shape == "listed count":
+        _, before = meaning.open.get(place[0], (window, 0))
+        meaning.open[place[0]] = window, before + size
     elif shape == "punctuated":
         meaning.open[place[0]] = window
     else:

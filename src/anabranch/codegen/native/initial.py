@@ -14,14 +14,12 @@ from anabranch.operators.process import Process
 def begin(state: OperatorState, operator: Operator, native: NativeState) -> None:
     """The only instance of an operator without a key is there from the start."""
     if isinstance(operator.definition, Process):
-        words = initial_words(operator, operator.definition, state.record, native)
+        words = initial_words(state.record, native)
         state.records[: len(words)] = words
 
 
-def initial_words(operator: Operator, definition: Process, record: Record, native: NativeState) -> list[int]:
-    from anabranch.codegen.native.visits import typed_operator
-
-    initial = typed_operator(operator, definition).initial
+def initial_words(record: Record, native: NativeState) -> list[int]:
+    initial = record.initial
     return [_bits(_at(initial, word.path), word.kind, word.path[-1] == "?", native) for word in record.words]
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 RESERVED = (
     "np", "math", "meta", "i", "n", "bad", "full", "at", "base", "key", "process", "njit", "range", "len", "abs",
     "min", "max", "bool", "int", "float", "turns", "turn", "order", "position", "step", "stop", "place",
+    "rows", "slots", "first", "chosen", "pick",
 )  # fmt: skip
 
 
@@ -42,6 +43,14 @@ class Cell:
     variable: str
     place: int
     kind: str
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A search for a key that may be done before it is a tuple's turn, since it only needs attributes of the input."""
+
+    slot: str  # the variable of its result
+    ahead: str  # the search, for row `i`
 
 
 COMMIT, TALLY = "#commit ", "#count "  # comments that name an operator, perhaps a `commit`, begin with "# "
@@ -78,6 +87,7 @@ class Kernel:
         self.arguments: dict[tuple[str, tuple[Any, ...]], Argument] = {}
         self.cells: dict[str, Cell] = {}
         self.records: dict[str, Record] = {}  # the state, by operator
+        self.lookups: dict[str, Lookup] = {}  # by the line in which it is done in turn
         self.imports: dict[str, None] = {}
         self.texts: list[str] = []  # constants that are in the pool from the start: their place is their number
         self.byte_constants: dict[str, str] = {}
@@ -167,6 +177,10 @@ class Kernel:
         prefix = "in" if len(self.part.inputs) == 1 else f"in{self.input}"
         suffix = "" if part == "values" else f"_{part}"
         return self.argument("column", (self.input, attribute, part), f"{prefix}_{attribute}{suffix}")
+
+    def is_input(self, code: str) -> bool:
+        """Whether an expression is an attribute of the current tuple, as it came."""
+        return any(code == f"{each.name}[{self.row}]" for each in self.arguments.values() if each.role == "column")
 
     def input_tuple(self, schema: Schema) -> Value:
         """The current tuple: its attributes are read where they are used."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from anabranch.codegen.native.kernel import Kernel
+from anabranch.codegen.native.kernel import Kernel, Lookup
 from anabranch.codegen.native.records import Record
 from anabranch.codegen.native.values import ALWAYS, Value
 
@@ -42,7 +42,10 @@ def find_slot(kernel: Kernel, record: Record, key: list[Value], new: list[str]) 
         return "0", []
     words = named_words(kernel, record, key)
     slot = writer.fresh(f"{record.prefix}_slot")
-    writer.line(f"{slot} = {found_by(kernel, record, words)}")
+    search = f"{slot} = {found_by(kernel, record, words)}"
+    if not record.is_emptied and all(_is_ahead(kernel, each) for each in key):
+        kernel.lookups[search] = Lookup(slot, found_by(kernel, record, key_words(kernel, key)))
+    writer.line(search)
     with writer.block(f"if {slot} >= 0:"):
         for line in record.load(kernel, slot):
             writer.line(line)
@@ -51,6 +54,12 @@ def find_slot(kernel: Kernel, record: Record, key: list[Value], new: list[str]) 
         for line in new:
             writer.line(line)
     return slot, words
+
+
+def _is_ahead(kernel: Kernel, value: Value) -> bool:
+    """Whether a value of a key is there before its tuple's turn. (A string has no number yet: the pool may be full.)"""
+    is_number = value.type.kind in ("int", "float", "bool")
+    return is_number and kernel.is_input(value.code) and (value.has == ALWAYS or kernel.is_input(value.has))
 
 
 def named_words(kernel: Kernel, record: Record, key: list[Value]) -> list[str]:

@@ -5,14 +5,16 @@ Floats are kept by their bits, bools as 0 and 1, strings by their number in the 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from anabranch.codegen.native.kernel import Kernel
 from anabranch.codegen.native.values import ALWAYS, STORABLE, ZEROS, Value
 from anabranch.codegen.types import Type
 
-_EMPTIED = ("shared clock", "sliding time", "count of groups", "keys")
+_EMPTIED = ("shared clock", "sliding time", "count of groups", "keys", "groups")
+_LEFT_BEHIND = ("listed count", "listed time", "keys of lists")
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,14 @@ class Record:
     words: list[Word] = field(default_factory=list)
     shape: str = "process"  # what kind of state it is, for those who read it outside of the kernel
     tail: int = 0  # words behind those that have names: a ring of entries
-    entry: int = 1  # words of each of those
+    entry: int = 1  # words of each of those,
+    texts: tuple[int, ...] = ()  # and which of these are strings
     of_key: int = 0  # of windows with a key and groups, how many words of the key are not the group's
     windows_of: str = ""  # the operator whose windows have seen what is in this table of values,
     window: str = ""  # and what is in the first word of its keys: a window's `slot`, or when it was `opened`
+    # Of a class of the user's, what its instances keep: found from its source, which is not where the code runs.
+    fields: Mapping[str, Type] = field(default_factory=dict)
+    initial: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_keyed(self) -> bool:
@@ -47,6 +53,11 @@ class Record:
     def is_emptied(self) -> bool:
         """Whether the kernel forgets all keys now and then."""
         return self.shape in _EMPTIED or (self.shape == "seen" and self.window != "opened")
+
+    @property
+    def is_left_behind(self) -> bool:
+        """Whether the kernel leaves records of closed windows behind."""
+        return self.shape in _LEFT_BEHIND
 
     @property
     def width(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from anabranch.codegen.native.arrays import Array
 from anabranch.codegen.native.assemble import Assembled
+from anabranch.codegen.native.forgetting import forget_closed
 from anabranch.codegen.native.kernel import FIRST_CELL, TEXTS
 from anabranch.codegen.native.records import Record
 
@@ -18,7 +19,9 @@ _LARGE_TABLE = 2**16  # words; a smaller one grows in larger steps
 def _text_words(record: Record) -> list[int]:
     """The places of a record's words that are numbers of strings."""
     kinds = [*record.key_kinds, *(word.kind for word in record.words)]
-    return [at for at, kind in enumerate(kinds) if kind == "str"]
+    entries = range(len(kinds), record.width, record.entry) if record.tail else ()
+    named = [at for at, kind in enumerate(kinds) if kind == "str"]
+    return named + [at + text for at in entries for text in record.texts]
 
 
 class OperatorState:
@@ -130,10 +133,17 @@ class NativeState:
             each.make_room()
         self.rebuild(each)
 
-    def _forget_closed(self, seen: OperatorState) -> bool:
-        """Forget the values of windows that have closed, where the kernel does not; whether that made much room."""
-        if seen.record.window != "opened":
+    def _forget_closed(self, each: OperatorState) -> bool:
+        """Forget what is of windows that have closed, where the kernel does not; whether that made much room."""
+        before = self.count(each.record)
+        if each.record.is_left_behind:
+            forget_closed(self, each)
+            return self.count(each.record) <= min(each.room // 4, before - 1)
+        if each.record.window != "opened":
             return False
+        return self._forget_values(each) and self.count(each.record) < before
+
+    def _forget_values(self, seen: OperatorState) -> bool:
         windows = self.operators[seen.record.windows_of]
         rows, values = windows.rows(self.count(windows.record)), seen.rows(self.count(seen.record))
         size, opened = (windows.record.place_of("", what) for what in ("size", "opened"))

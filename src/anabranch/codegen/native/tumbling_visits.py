@@ -25,6 +25,7 @@ def by_count(code: WindowCode, item: Value) -> None:
         arrivals = kernel.cell(f"{code.prefix}_arrivals")
         new.append(f"{opened} = 0")
     slot, words = find_slot(kernel, code.record, code.key(item), new)
+    code.slot = slot
     since = writer.position
     with writer.block(f"if {code.size} == 0:"):
         code.begin(item)

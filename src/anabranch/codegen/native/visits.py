@@ -210,7 +210,9 @@ class Visits:
             return known
         prefix = self.kernel.writer.fresh(operator.id)
         kinds = tuple(_key_kind(operator, port, name) for port in (0,) for name in definition.keys[port])
-        record = Record(operator.id, prefix, key_kinds=_key_words(kinds))
+        record = Record(
+            operator.id, prefix, _key_words(kinds), fields=dict(typed_cls.fields), initial=dict(typed_cls.initial)
+        )
         fields = {
             name: variables_of(self.kernel, record, kind, f"{prefix}_{name}", (name,))
             for name, kind in typed_cls.fields.items()

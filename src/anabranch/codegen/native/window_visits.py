@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anabranch.codegen.native import grouped_visits, sliding_visits, tumbling_visits
+from anabranch.codegen.native import grouped_visits, listed_visits, recent_visits, sliding_visits, tumbling_visits
 from anabranch.codegen.native.accumulators import Accumulator, accumulator
 from anabranch.codegen.native.distinct_values import DistinctValues, distinct_values
 from anabranch.codegen.native.kernel import Kernel
@@ -15,7 +17,7 @@ from anabranch.graph.model import Operator
 from anabranch.graph.values import LARGEST_INT
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import Aggregate, WindowEdge
-from anabranch.operators.windows import Axis, Window
+from anabranch.operators.windows import Axis
 
 if TYPE_CHECKING:
     from anabranch.codegen.native.visits import Visits
@@ -29,27 +31,33 @@ class WindowCode:
         self.kernel: Kernel = visits.kernel
         self.operator = operator
         self.definition = definition
-        self.names = (*definition.key_names, *definition.group_by)
         self.shape = _shape(operator, definition)
-        from anabranch.codegen.native.visits import _key_kind, _key_words
-
-        key = _key_words(tuple(_key_kind(operator, 0, name) for name in self.names))
+        is_recent = self.shape == "sliding count"
+        self.names = definition.key_names if is_recent else (*definition.key_names, *definition.group_by)
+        self.axis = Axis(definition.window, operator.inputs[0].schema) if definition.window.is_by_time else None
+        key, of_key = self._key_words(self.names), self._key_words(definition.key_names)
         prefix = self.kernel.writer.fresh(operator.id)
-        self.ring: sliding_visits.Ring | None = None
+        self.ring: recent_visits.Ring | None = None
         self.contents = self.record = Record(operator.id, prefix, key, shape=self.shape)
-        if self.shape == "sliding time":
-            self.record.key_kinds = ("int", *key)  # the window's end comes first
-        elif self.shape == "sliding count":
-            self.ring = sliding_visits.Ring(definition, operator.inputs[0].schema)
+        if self.shape in ("sliding time", "listed time"):
+            self.record.key_kinds = ("int", *key)  # the window's end comes first, or what stands for it
+        elif is_recent:
+            self.ring = recent_visits.Ring(definition, operator.inputs[0].schema)
             self.record.key_kinds = key or ("int",)
             self.record.tail, self.record.entry = self.ring.words, self.ring.entry
-            self.contents = Record(operator.id, prefix)  # made anew for every output
+            self.record.texts = self.ring.texts
+            self.contents = self._made_anew(prefix)
+        visits.records[operator.id] = self.record
+        if self.contents.is_keyed:
+            self.kernel.records[self.contents.operator] = self.contents
         # The tuples of the window; 0 where there is none.
         self.size = self.contents.add(self.kernel.writer.fresh(f"{prefix}_size"), "int", ("", "size")).name
-        visits.records[operator.id] = self.record
         self.order: grouped_visits.KeyOrder | None = None
-        if definition.key_names and definition.group_by:
-            of_key = _key_words(tuple(_key_kind(operator, 0, name) for name in definition.key_names))
+        self.lists: listed_visits.Lists | None = None
+        if self.shape.startswith("listed"):
+            self.record.of_key = len(of_key)
+            self.lists = listed_visits.Lists(self, of_key)
+        elif definition.key_names and definition.group_by and not is_recent:
             self.record.of_key = len(of_key)
             if self.shape == "shared clock":
                 self.order = grouped_visits.KeyOrder(self, of_key)
@@ -61,7 +69,19 @@ class WindowCode:
         }
         if any(not isinstance(column, Aggregate | WindowEdge) for _, column in definition.columns):
             raise NotNative("has an aggregate of the user's own", operator.location)
-        self.axis = Axis(definition.window, operator.inputs[0].schema) if definition.window.is_by_time else None
+
+    def _key_words(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        from anabranch.codegen.native.visits import _key_kind, _key_words
+
+        return _key_words(tuple(_key_kind(self.operator, 0, name) for name in names))
+
+    def _made_anew(self, prefix: str) -> Record:
+        """What the last tuples give, for every output: one record, or one for each group."""
+        if not self.definition.group_by:
+            return Record(self.operator.id, prefix)
+        prefix = self.kernel.writer.fresh(f"{prefix}_groups")
+        key = self._key_words(self.definition.group_by)
+        return Record(f"{self.operator.id}: its groups", prefix, key, shape="groups", windows_of=self.operator.id)
 
     def _accumulator(self, name: str, column: Aggregate) -> Accumulator:
         if column.function == "count_distinct":
@@ -132,7 +152,7 @@ class WindowCode:
         """The window that is open in a record, in the kernel that closes them."""
         match self.shape:
             case "sliding count":
-                sliding_visits.emit_recent(self, "slot")
+                recent_visits.emit_recent(self, "slot")
             case "sliding time":
                 self.kernel.uses("natural")
                 self.emit_record("slot", f"{self.record.records(self.kernel)}[natural(slot * {self.record.width})]")
@@ -146,19 +166,27 @@ class WindowCode:
 
         `mine` is the slot of the record whose variables hold what is to be stored there.
         """
-        names = {word.name: self.kernel.writer.fresh(f"closing_{word.name}") for word in self.record.words}
-        copy = Record(self.operator.id, self.prefix, self.record.key_kinds,
-                      [Word(names[word.name], word.kind, word.path) for word in self.record.words])  # fmt: skip
-        for line in copy.load(self.kernel, slot if self.record.is_keyed else "0"):
-            self.kernel.writer.line(line)
+        contents, writer = self.contents, self.kernel.writer
+        names = {word.name: writer.fresh(f"closing_{word.name}") for word in contents.words}
+        copy = Record(contents.operator, contents.prefix, contents.key_kinds,
+                      [Word(names[word.name], word.kind, word.path) for word in contents.words],
+                      tail=contents.tail)  # fmt: skip
+        loads = list(copy.load(self.kernel, slot if contents.is_keyed else "0"))
         if mine:
-            with self.kernel.writer.block(f"if {slot} == {mine}:"):
+            with writer.block(f"if {slot} == {mine}:"):
                 for name, closing in names.items():
-                    self.kernel.writer.line(f"{closing} = {name}")
+                    writer.line(f"{closing} = {name}")
+            writer.line("else:")
+        for line in loads:
+            writer.line(f"    {line}" if mine else line)
         if self.shape == "own clock":
-            reached = next(word.name for word in copy.words if word.path == ("", "reached"))
-            end = f"({reached} + 1)"
+            end = f"({self._closing(copy, 'reached')} + 1)"
+        elif self.shape == "listed time":
+            end = self._closing(copy, "end")
         self.emit(names, end)
+
+    def _closing(self, copy: Record, what: str) -> str:
+        return next(word.name for word in copy.words if word.path == ("", what))
 
     # Time -------------------------------------------------------------------------------------------------------
 
@@ -184,16 +212,33 @@ class WindowCode:
             self.kernel.check(f"{index} == {LARGEST_INT}")  # the next boundary has no index
         return index
 
-    def point(self, index: str) -> str:
-        """Write the computation of a boundary's place."""
+    def point(self, index: str, *, before: bool = False) -> str:
+        """Write the computation of a boundary's place, or of the place by the length `before` it."""
         p, q = self._slide()
+        length = 0
+        if before:
+            q = math.lcm(q, self.definition.window.length.denominator)
+            p, length = int(self._slide_length() * q), int(self.definition.window.length * q)
         if self.is_float:
-            return self._checked("edge", "edge_float", f"{index}, {p}, {q}")
-        return self._checked("edge", "mul_int", f"{index}, {p}")
+            return self._checked("edge", "edge_float", f"{index}, {p}, {q}, {length}")
+        place = self._checked("edge", "mul_int", f"{index}, {p}")
+        return self._checked("edge", "sub_int", f"{place}, {length}") if before else place
+
+    def _slide_length(self) -> Fraction:
+        return self.definition.window.slide or self.definition.window.length
 
     def _slide(self) -> tuple[int, int]:
-        window = self.definition.window
-        return (window.slide or window.length).as_integer_ratio()
+        return self._slide_length().as_integer_ratio()
+
+    @property
+    def overlapping(self) -> int:
+        """How many windows by time a tuple is in, at most."""
+        return math.ceil(self.definition.window.length / self._slide_length())
+
+    @property
+    def divides(self) -> bool:
+        """Whether the slide divides the length, so that every tuple is in as many windows."""
+        return (self.definition.window.length / self._slide_length()).denominator == 1
 
     def _checked(self, what: str, function: str, arguments: str) -> str:
         writer = self.kernel.writer
@@ -204,8 +249,10 @@ class WindowCode:
         return result
 
     def edge(self, which: str, end: str) -> Value:
-        before = sliding_visits.overlapping(self.definition)
-        place = self.point(end if which == "end" else f"({end} - {before})")
+        if which == "end":
+            place = self.point(end)
+        else:
+            place = self.point(f"({end} - {self.overlapping})") if self.divides else self.point(end, before=True)
         return Value(Type("float" if self.is_float else "int"), place, is_stable=True)
 
     def late(self, item: Value) -> None:
@@ -218,35 +265,25 @@ class WindowCode:
 def _shape(operator: Operator, definition: WindowAggregate) -> str:
     """Which of the native shapes a window has."""
     window = definition.window
-    if definition.key_names and definition.group_by:
-        if window.shape == "sliding":
-            raise NotNative("has a key and groups, and slides", operator.location)
-        if not _closes_all_keys(window):
-            raise NotNative("has groups, and closes the window of each key by itself", operator.location)
-    if window.shape == "sliding" and window.is_by_time:
-        if window.clock == "key" and definition.key_names:
-            raise NotNative("slides by the key's own clock", operator.location)
-        sliding_visits.overlapping(definition)
-    if max(*window.length.as_integer_ratio(), *(window.slide or window.length).as_integer_ratio()) > LARGEST_INT:
-        raise NotNative("has windows of a length beyond 64 bits", operator.location)
     if window.shape == "punctuated":
         return "punctuated"
+    slide = window.slide or window.length
+    common = math.lcm(slide.denominator, window.length.denominator)
+    if max(int(slide * common), int(window.length * common), common) > LARGEST_INT:
+        raise NotNative("has windows of a length beyond 64 bits", operator.location)
+    has_groups, has_both = bool(definition.group_by), bool(definition.group_by and definition.key_names)
+    has_key_clock = window.clock == "key"
     if not window.is_by_time:
-        if definition.group_by and window.shape == "sliding":
-            raise NotNative("has groups of the last tuples", operator.location)
-        if definition.group_by:
-            return "count of groups"
-        return "sliding count" if window.shape == "sliding" else "count"
+        if window.shape == "sliding":
+            return "sliding count"
+        if has_both:
+            return "listed count"
+        return "count of groups" if has_groups else "count"
     if window.shape == "sliding":
-        return "sliding time"
-    if window.clock == "key" and definition.key_names:
-        return "own clock"
-    return "shared clock" if definition.key_names or definition.group_by else "own clock"
-
-
-def _closes_all_keys(window: Window) -> bool:
-    """Whether the windows of all keys close at once."""
-    return window.shape == "punctuated" or (window.is_by_time and window.clock == "stream")
+        return "listed time" if has_key_clock or has_both else "sliding time"
+    if has_key_clock:
+        return "listed time" if has_groups else "own clock"
+    return "shared clock" if definition.key_names or has_groups else "own clock"
 
 
 def code_of(visits: Visits, operator: Operator, definition: WindowAggregate) -> WindowCode:
@@ -269,8 +306,12 @@ def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item:
             tumbling_visits.shared_clock(code, item)
         case "count of groups":
             grouped_visits.by_count(code, item)
+        case "listed count":
+            listed_visits.by_count(code, item)
+        case "listed time":
+            listed_visits.by_time(code, item)
         case "sliding count":
-            sliding_visits.by_count(code, item)
+            recent_visits.by_count(code, item)
         case "sliding time":
             sliding_visits.by_time(code, item)
         case _:

@@ -42,6 +42,14 @@ class Writer:
             self.line("pass")
         self.depth -= 1
 
+    @contextmanager
+    def aside(self) -> Iterator[list[str]]:
+        """Lines for another place."""
+        lines, depth = self.lines, self.depth
+        self.lines, self.depth = [], 0
+        yield self.lines
+        self.lines, self.depth = lines, depth
+
     def fresh(self, hint: str) -> str:
         """A name that nothing else has; where it can be, the hint itself."""
         base = re.sub(r"[^A-Za-z0-9_]", "_", hint).strip("_") or "value"

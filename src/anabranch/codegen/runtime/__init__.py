@@ -12,7 +12,7 @@ from anabranch.codegen.runtime.native_functions import NATIVE_FUNCTIONS
 
 _MODULES = {
     "intrinsics": "bits_of float_of natural",
-    "views": "int64s float64s int32s uint16s uint8s booleans",
+    "views": "int64s float64s int32s uint16s uint8s booleans block_of_rows",
     "arithmetic": """
         add_int sub_int mul_int neg_int abs_int floordiv_int mod_int pow_int truediv_int lshift_int rshift_int
         truediv_float floordiv_float mod_float pow_float

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anabranch.codegen.runtime.arithmetic import mul_int, truediv_int
+from anabranch.codegen.runtime.arithmetic import mul_int, sub_int, truediv_int
 from anabranch.codegen.runtime.intrinsics import inlined, separate
 
 # Up to here a quotient of floats is off by less than a half, and boundaries are several floats apart.
@@ -16,11 +16,12 @@ MOST_WINDOWS = 2.0**49
 
 
 @inlined
-def edge_float(j: int, p: int, q: int) -> tuple[float, bool]:
-    """(boundary j, bad)"""
+def edge_float(j: int, p: int, q: int, before: int = 0) -> tuple[float, bool]:
+    """(boundary j, or the place that is before/q in front of it, bad)"""
     multiple, too_far = mul_int(j, p)
-    edge, _ = truediv_int(multiple, q)
-    return edge, too_far
+    place, is_beyond = sub_int(multiple, before)
+    edge, _ = truediv_int(place, q)
+    return edge, too_far | is_beyond
 
 
 @separate
