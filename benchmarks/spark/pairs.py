@@ -46,6 +46,17 @@ class Seldom:
             yield total
 
 
+class Largest:
+    """The largest of a key so far, with every tuple."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def process(self, total: Total) -> Iterator[Total]:
+        self.total = max(self.total, total.total)
+        yield Total(total.a, total.b, self.total)
+
+
 @ab.app
 def shuffled(pairs: str = "", out: str = "") -> None:
     """A region by one key, a shuffle, a region by the other, and a small file."""
@@ -56,6 +67,18 @@ def shuffled(pairs: str = "", out: str = "") -> None:
 def copied(pairs: str = "", out: str = "", ordered: bool = True) -> None:
     """Every tuple that is read is written, and between the two is a region by key."""
     ab.read_parquet(pairs, Pair).process(Running, key="a").write_parquet(out, ordered=ordered)
+
+
+@ab.app
+def stream_of_two_regions(pairs: str = "", out: str = "") -> None:
+    """Every tuple goes through two regions, by different keys, into an ordered file."""
+    ab.read_csv(pairs, Pair).process(Running, key="a").process(Largest, key="b").write_csv(out)
+
+
+@ab.app
+def stream_of_one_region(pairs: str = "", out: str = "") -> None:
+    """Tuples with a value below 0 come into no region."""
+    ab.read_csv(pairs, Pair).filter(lambda pair: pair.value >= 0).process(Running, key="a").write_csv(out)
 
 
 def run_shuffled(session: Any, pairs: str, out: str) -> None:

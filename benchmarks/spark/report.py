@@ -31,6 +31,14 @@ def print_peaks(console: Console, peaks: Mapping[int, Sequence[Peak]]) -> None:
     console.print(table)
 
 
+def print_batches(console: Console, milliseconds: Mapping[str, Sequence[float]]) -> None:
+    table = _table("micro-batches, in milliseconds", "batch", ("median", "spread", "batches"))
+    for name, each in milliseconds.items():
+        figure = Figure.of(each)
+        table.add_row(name, _number(figure.median), _spread(figure), str(len(each)))
+    console.print(table)
+
+
 def print_failure(console: Console, names: Iterable[str], problem: Exception) -> None:
     console.print(f"{', '.join(names)}: not measured, {type(problem).__name__}: {problem}", style="red", markup=False)
 

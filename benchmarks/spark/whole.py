@@ -10,7 +10,17 @@ from rich.console import Console
 
 from benchmarks.codegen.measure import Figure
 from benchmarks.machine import print_machine
-from benchmarks.spark import busy, fraud, memory, order_cost, raw_exchange, report
+from benchmarks.spark import (
+    batch_time,
+    busy,
+    fraud,
+    fraud_stream,
+    memory,
+    order_cost,
+    raw_exchange,
+    report,
+    state_cost,
+)
 from benchmarks.spark.race import ratio
 from benchmarks.spark.sizes import Sizes
 
@@ -39,11 +49,14 @@ def _parts(wanted: Collection[str]) -> Iterator[Part]:
         if chosen:
             yield tuple(f"vs_{rival}" for rival in chosen), partial(_fraud, chosen, size)
     others: dict[str, Callable[[Console, Sizes], Figures]] = {
+        "vs_handwritten_stream": _handwritten_stream,
         "vs_raw_exchange": _raw_exchange,
         "two_channels": _two_channels,
         "two_channels_shuffle": _two_channels_shuffle,
         "order_cost": _order_cost,
         "memory_growth": _memory_growth,
+        "state_cost": _state_cost,
+        "batch_ms": _batch_ms,
     }
     yield from (((name,), part) for name, part in others.items() if name in wanted)
 
@@ -53,6 +66,13 @@ def _fraud(rivals: tuple[str, ...], size: str, console: Console, sizes: Sizes) -
     times = fraud.contest(rivals, count, sizes.rounds)
     report.print_times(console, "mobility fraud, CSV to ordered CSV", count, times)
     return {f"vs_{rival}": ratio(times, rival, fraud.OURS) for rival in rivals}
+
+
+def _handwritten_stream(console: Console, sizes: Sizes) -> Figures:
+    times = fraud_stream.contest(sizes.streamed_calls, sizes.rounds)
+    timed = fraud_stream.timed_calls(sizes.streamed_calls)
+    report.print_times(console, "mobility fraud as a stream, without its first batch and its last", timed, times)
+    return {"vs_handwritten_stream": ratio(times, fraud_stream.RIVAL, fraud_stream.OURS)}
 
 
 def _raw_exchange(console: Console, sizes: Sizes) -> Figures:
@@ -86,3 +106,23 @@ def _memory_growth(console: Console, sizes: Sizes) -> Figures:
     few, many = zip(*found, strict=True)
     report.print_peaks(console, {sizes.memory: few, sizes.memory * memory.TIMES: many})
     return {"memory_growth": Figure.of([more.workers / less.workers for less, more in found])}
+
+
+def _state_cost(console: Console, sizes: Sizes) -> Figures:
+    found = state_cost.measure(sizes.few_keys, sizes.many_keys, sizes.batches)
+    touched = f"touching {state_cost.TOUCHED:,} of"
+    report.print_batches(
+        console,
+        {
+            "touching no key": found[state_cost.EMPTY],
+            f"{touched} {sizes.few_keys:,} keys": found[state_cost.FEW],
+            f"{touched} {sizes.many_keys:,} keys": found[state_cost.MANY],
+        },
+    )
+    return {"state_cost": state_cost.cost(found)}
+
+
+def _batch_ms(console: Console, sizes: Sizes) -> Figures:
+    found = batch_time.measure(sizes.batches)
+    report.print_batches(console, {f"{batch_time.TUPLES:,} tuples, two stateful regions": found})
+    return {"batch_ms": Figure.of(found)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from py4j.protocol import Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JNetworkError
 
 import anabranch as ab
 from anabranch.compiler import compile
@@ -229,7 +229,15 @@ def test_an_interrupt_while_spark_starts_finds_figures(monkeypatch: pytest.Monke
     assert metrics["out"].received == metrics.tuples_out == 0
 
 
-@pytest.mark.parametrize("problem", [EOFError(), ConnectionResetError(104, "reset"), Py4JNetworkError("sending")])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        EOFError(),
+        ConnectionResetError(104, "reset"),
+        Py4JNetworkError("sending"),
+        Py4JError("An error occurred while calling o147.isActive"),
+    ],
+)
 def test_a_java_that_was_killed_is_said_in_words(problem: Exception) -> None:
     assert str(spark_error(problem)) == "Spark failed: its Java has ended, or was killed"
 

@@ -21,7 +21,8 @@ from tests.codegen.palette import programs
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
 from tests.engines.spark.test_layouts_exactly import expected, meetings
 
-CAREFUL = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+CAREFUL = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(CAREFUL, max_examples=8)  # each is compiled
 
 
 def as_stream(graph: Graph, folder: Path, seed: int, chance: float, **options: Any) -> tuple[Any, str | None]:
@@ -39,13 +40,15 @@ def as_stream(graph: Graph, folder: Path, seed: int, chance: float, **options: A
         return {name: exact(items) for name, items in result.collected.items()}, error
 
 
-@CAREFUL
+@FEW
 @given(programs(), st.integers(1, 3), st.integers(0, 10**6))
-def test_any_program_as_a_stream(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+def test_any_program_as_a_stream_in_native_code(
+    tmp_path_factory: Any, program: Program, channels: int, seed: int
+) -> None:
     if must_stay(program.graph) is None:
         at_once = 1 if len(program.graph.sources) > 1 else seed % 7 + 1
         folder = tmp_path_factory.mktemp("stream")
-        found = as_stream(program.graph, folder, seed, 0.0, channels=channels, at_once=at_once)
+        found = as_stream(program.graph, folder, seed, 0.05, channels=channels, at_once=at_once, form="auto")
         assert found == expected(program.graph)
 
 
@@ -57,7 +60,7 @@ def test_any_program_as_a_stream_that_crashes(
     if must_stay(program.graph) is None:
         at_once = 1 if len(program.graph.sources) > 1 else seed % 7 + 1
         folder = tmp_path_factory.mktemp("stream")
-        found = as_stream(program.graph, folder, seed, 0.1, channels=channels, at_once=at_once)
+        found = as_stream(program.graph, folder, seed, 0.1, channels=channels, at_once=at_once, form="python")
         assert found == expected(program.graph)
 
 
@@ -65,5 +68,5 @@ def test_any_program_as_a_stream_that_crashes(
 @given(meetings(), st.integers(1, 3), st.integers(0, 10**6))
 def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     folder = tmp_path_factory.mktemp("stream")
-    found = as_stream(program.graph, folder, seed, 0.05, channels=channels, at_once=1)
+    found = as_stream(program.graph, folder, seed, 0.05, channels=channels, at_once=1, form="python")
     assert found == expected(program.graph)

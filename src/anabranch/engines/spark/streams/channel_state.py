@@ -7,6 +7,7 @@ with each batch, so whoever has it asks the store for the version, and takes ove
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
@@ -26,18 +27,28 @@ from anabranch.engines.spark.tasks import Channel, freeze
 
 _MOST_WARM = 64  # channels in one worker
 _LEAST_TO_PACK = 1 << 20  # bytes of changes
+_HEAD, _WHOLE = -1, 0  # among the parts of a state; changes are numbered by their versions, from 1 on
 _BY_EPOCH = attrgetter("epoch")
 _FIELDS = ("channel", "place", "epoch", "arrival", "kind", "payload")
 
 
+class _Head(NamedTuple):
+    """Which version a state is of, and how it is kept: a whole of version `base`, and the changes behind it."""
+
+    version: int
+    token: str  # two attempts at the same batch make different ones
+    base: int
+    size: int  # of the whole, in bytes
+    changed: int  # of the changes together
+
+
 @dataclass(eq=False)
 class _Warm:
-    """A channel as a worker knows it: its state is that of this version."""
+    """A channel as a worker knows it: its state is that of this version; None before there is any in the store."""
 
     channel: Channel
     form: str
-    version: int = 0
-    token: str = ""
+    head: _Head | None = None
 
 
 _warm: OrderedDict[tuple[str, int, int], _Warm] = OrderedDict()  # by stream, level and channel
@@ -96,58 +107,67 @@ def _cold(job: Job, place_number: int) -> _Warm:
 
 
 class _Store:
-    """The state of one channel in Spark's store: a whole, the changes since, and which version that makes."""
+    """The state of one channel in Spark's store: a whole, the changes since, and which version that makes.
+
+    All of it is in one map: for each variable Java prepares itself anew in every task, for longer than channels work.
+    """
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._head = handle.getValueState("head", "version long, token string, base long, whole long, changes long")
-        self._whole = handle.getValueState("whole", "payload binary")
-        self._changes = handle.getMapState("changes", "version long", "token string, payload binary")
+        self._parts = handle.getMapState("parts", "part long", "token string, payload binary")
 
     def current(self, warm: _Warm, job: Job, place: int) -> _Warm:
         """The channel as the store has it: the warm one if it is of that version, or can be brought to it."""
-        head = self._head.get()
+        head = self._head()
         if head is None:
-            return warm if warm.version == 0 else _cold(job, place)
-        version, token, base = head[:3]
-        if (warm.version, warm.token) == (version, token):
+            return warm if warm.head is None else _cold(job, place)
+        if warm.head == head:
             return warm
-        if base < warm.version < version:
-            seen = self._changes.getValue((warm.version,))
-            if seen is not None and seen[0] == warm.token and warm.form == warm.channel.element.form:
-                warm.channel.element.catch_up(self._since(warm.version, version))
-                return _at(warm, version, token)
-        whole = self._whole.get()
+        if warm.head is not None and head.base < warm.head.version < head.version:
+            seen = self._parts.getValue((warm.head.version,))
+            if seen is not None and seen[0] == warm.head.token and warm.form == warm.channel.element.form:
+                warm.channel.element.catch_up(self._since(warm.head.version, head.version))
+                return _at(warm, head)
+        whole = self._parts.getValue((_WHOLE,))
         assert whole is not None
         warm = _cold(job, place)
-        warm.channel.element.restore(bytes(whole[0]), self._since(base, version))
-        return _at(warm, version, token)
+        warm.channel.element.restore(bytes(whole[1]), self._since(head.base, head.version))
+        return _at(warm, head)
+
+    def _head(self) -> _Head | None:
+        found = self._parts.getValue((_HEAD,))
+        if found is None:
+            return None
+        version, base, size, changed = json.loads(found[1])
+        return _Head(version, found[0], base, size, changed)
 
     def _since(self, base: int, version: int) -> list[bytes]:
-        found = [self._changes.getValue((each,)) for each in range(base + 1, version + 1)]
+        found = [self._parts.getValue((each,)) for each in range(base + 1, version + 1)]
         return [bytes(each[1]) for each in found if each is not None]
 
     def save(self, warm: _Warm) -> None:
         """The next version: what changed, or all of it where that has become less than the changes together."""
-        element = warm.channel.element
-        head = self._head.get()
-        version, token = warm.version + 1, secrets.token_hex(8)
-        if head is not None and warm.form == element.form:
-            _, _, base, size, together = head
+        element, token = warm.channel.element, secrets.token_hex(8)
+        version = 1 if warm.head is None else warm.head.version + 1
+        if warm.head is not None and warm.form == element.form:
             changes = element.save_changes()
-            if together + len(changes) <= max(size, _LEAST_TO_PACK):
-                self._changes.updateValue((version,), (token, changes))
-                self._head.update((version, token, base, size, together + len(changes)))
-                _at(warm, version, token)
+            changed = warm.head.changed + len(changes)
+            if changed <= max(warm.head.size, _LEAST_TO_PACK):
+                self._parts.updateValue((version,), (token, changes))
+                self._put_head(warm, warm.head._replace(version=version, token=token, changed=changed))
                 return
         whole = element.save()
-        self._whole.update((whole,))
-        self._changes.clear()
-        self._head.update((version, token, version, len(whole), 0))
-        _at(warm, version, token)
+        self._parts.clear()
+        self._parts.updateValue((_WHOLE,), (token, whole))
+        self._put_head(warm, _Head(version, token, version, len(whole), 0))
+
+    def _put_head(self, warm: _Warm, head: _Head) -> None:
+        numbers = json.dumps([head.version, head.base, head.size, head.changed]).encode()
+        self._parts.updateValue((_HEAD,), (head.token, numbers))
+        _at(warm, head)
 
 
-def _at(warm: _Warm, version: int, token: str) -> _Warm:
-    warm.version, warm.token, warm.form = version, token, warm.channel.element.form
+def _at(warm: _Warm, head: _Head) -> _Warm:
+    warm.head, warm.form = head, warm.channel.element.form
     return warm
 
 

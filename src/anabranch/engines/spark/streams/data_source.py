@@ -75,8 +75,8 @@ class _Reader(DataSourceStreamReader):
         from anabranch.engines.spark.streams.entry_tasks import EntryTask
 
         assert isinstance(partition, Entries)
-        task = EntryTask(unshipped(self._shipment))
-        return in_batches(task.rows(partition.value, partition.entries))
+        job = unshipped(self._shipment)
+        return in_batches(EntryTask(job).rows(partition.value, partition.entries), job)
 
 
 def data_source(name: str, log: Path, shipment: bytes, tasks: int, most_bytes: int) -> type[DataSource]:

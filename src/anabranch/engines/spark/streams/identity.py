@@ -18,12 +18,15 @@ from anabranch.graph.schema import Schema
 from anabranch.version import VERSION
 
 
-def identity_of(layout: Layout, generated: Mapping[str, Decision], channels: Mapping[str, int]) -> dict[str, Any]:
+def identity_of(
+    layout: Layout, generated: Mapping[str, Decision], channels: Mapping[str, int], partitions: int
+) -> dict[str, Any]:
     """All that the state of a stream depends on."""
     return {
         "anabranch": VERSION,
         "program": layout.graph.name,
         "channels": dict(channels),
+        "partitions": partitions,
         "operators": {each.id: _operator(each) for each in layout.graph.operators},
         "streams": [[edge.source, edge.source_port, edge.target, edge.target_port] for edge in layout.graph.edges],
         "places": {place.id: _place(place, generated) for place in layout.places},

@@ -21,6 +21,7 @@ from anabranch.engines.spark.tasks import part_at
 from anabranch.graph.plan import Plan
 
 CHANNELS_PER_CORE = 4  # of a stream: their number stays, and the cores may become more
+PARTITIONS_PER_CORE = 2  # that channels share, at most: each is a task in every batch, which costs as much as tuples do
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,12 @@ class Prepared:
 
     layout: Layout
     job: Job
+    partitions: int  # of the state of each level
 
     @property
     def levels(self) -> list[int]:
         """How many channels each level has."""
-        return [sum(place.channels for place in places) for places in self.layout.levels]
+        return _levels(self.layout)
 
 
 def prepare(
@@ -45,12 +47,19 @@ def prepare(
     layout = lower(plan, degree, slices_sources=has_one_stream(plan.graph))
     for_tasks = layout.for_tasks()
     generated = _generated(for_tasks, form)
-    now = identity_of(layout, generated, degree)
+    partitions = min(max(_levels(layout), default=1), PARTITIONS_PER_CORE * cores)
+    if before is not None:
+        partitions = before["partitions"]  # state is where it was put
+    now = identity_of(layout, generated, degree, partitions)
     if before is None:
         checkpoint.write_identity(now)
     else:
         check_same(checkpoint.folder, before, now)
-    return Prepared(layout, Job(for_tasks, generated, None, 1, folder=os.getcwd()))
+    return Prepared(layout, Job(for_tasks, generated, None, 1, folder=os.getcwd()), partitions)
+
+
+def _levels(layout: Layout) -> list[int]:
+    return [sum(place.channels for place in places) for places in layout.levels]
 
 
 def _degree(

@@ -6,14 +6,17 @@ _SEED = 42  # of the hashes by which Spark partitions
 _WORD = 0xFFFFFFFF
 
 
-def routes(partitions: int) -> list[int]:
-    """For each partition a key that is hashed to it."""
+def routes(channels: int, partitions: int) -> list[int]:
+    """For each channel a key of its own. They are hashed to the partitions in turn."""
     found: dict[int, int] = {}
     key = 0
-    while len(found) < partitions:
-        found.setdefault(_signed(murmur3(key)) % partitions, key)
+    while len(found) < channels:
+        partition = _signed(murmur3(key)) % partitions
+        channel = next((each for each in range(partition, channels, partitions) if each not in found), None)
+        if channel is not None:
+            found[channel] = key
         key += 1
-    return [found[number] for number in range(partitions)]
+    return [found[channel] for channel in range(channels)]
 
 
 def murmur3(value: int) -> int:

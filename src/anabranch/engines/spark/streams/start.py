@@ -38,6 +38,13 @@ _SETTINGS = {
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # The usual one starts ten programs of the system, `readlink` and `chmod`, for each small file that it writes.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    # Rows are few: to generate code for them, in every task anew, takes longer than to do without.
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
     "spark.sql.adaptive.enabled": "false",
 }
@@ -111,18 +118,17 @@ def _launch(
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    partitions = max(prepared.levels, default=1)
     name = f"{prepared.layout.graph.name}-{uuid.uuid4().hex[:8]}"
     try:
-        with _settings(session, {**_SETTINGS, "spark.sql.shuffle.partitions": str(partitions)}):
+        with _settings(session, {**_SETTINGS, "spark.sql.shuffle.partitions": str(prepared.partitions)}):
             shipment = shipped(prepared.job)
             source = data_source(f"anabranch-{name}", checkpoint.arrivals, shipment, tasks, batch_bytes)
             session.dataSource.register(source)
             frame = session.readStream.format(source.name()).load()
             for level, channels in enumerate(prepared.levels, 1):
-                frame = _level(frame, channels, partitions, Channels(shipment, name, level))
+                frame = _level(frame, channels, prepared.partitions, Channels(shipment, name, level))
             writer = frame.writeStream.foreachBatch(batch).queryName(name)
-            return writer.option("checkpointLocation", str(checkpoint.spark)).start()
+            return writer.option("checkpointLocation", checkpoint.spark.as_uri()).start()
     except CannotBeSent as problem:
         raise UsageError(
             f"the program cannot be sent to Spark's workers: {problem}",
@@ -133,10 +139,10 @@ def _launch(
 
 
 def _level(frame: Any, channels: int, partitions: int, processor: Channels) -> Any:
-    """The channels of a level, each with a key of its own that leads to a partition of its own."""
+    """The channels of a level, each with a key of its own; all partitions have about as many of them."""
     from pyspark.sql import functions
 
-    keys = functions.array(*map(functions.lit, routes(partitions)))
+    keys = functions.array(*map(functions.lit, routes(channels, partitions)))
     route = functions.element_at(keys, functions.col("channel") % channels + 1)
     return frame.withColumn("route", route).groupBy("route").transformWithState(processor, ROW, "Append", "None")
 

@@ -1,4 +1,4 @@
-"""A folder where a file is expected."""
+"""A folder of files that are others than expected."""
 
 from typing import NamedTuple
 
