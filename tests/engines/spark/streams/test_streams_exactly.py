@@ -21,7 +21,7 @@ from tests.codegen.palette import programs
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
 from tests.engines.spark.test_layouts_exactly import expected, meetings
 
-CAREFUL = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+CAREFUL = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 FEW = settings(CAREFUL, max_examples=8)  # each is compiled
 
 
