@@ -110,9 +110,19 @@ def program(items: list[Trip], window: ab.Window, key: Any, group_by: Any, out: 
     return as_program(*sinks)
 
 
-def of_windows(function: Any) -> Any:
-    ids = [f"{window} key {key} groups {group}" for window, key, group, _ in WINDOWS]
-    return pytest.mark.parametrize(("window", "key", "group_by", "out"), WINDOWS, ids=ids)(function)
+SHORT = (0, 3, 5, 9)  # of each kind one; the others take long to compile
+
+
+def of_windows(function: Any, windows: list[tuple[ab.Window, Any, Any, Any]] = WINDOWS) -> Any:
+    cases = [
+        pytest.param(
+            *each,
+            id=f"{each[0]} key {each[1]} groups {each[2]}",
+            marks=() if WINDOWS.index(each) in SHORT else pytest.mark.slow,
+        )
+        for each in windows
+    ]
+    return pytest.mark.parametrize(("window", "key", "group_by", "out"), cases)(function)
 
 
 @of_windows
@@ -150,9 +160,7 @@ def test_the_python_form_goes_on_in_the_middle_of_windows(window: ab.Window, key
 BAD_TIMES = {"ts": [math.nan, math.inf, 1e300, -1e300, 2.0**52], "tick": [2**63 - 1, -(2**63), 2**63 - 60]}
 
 
-@pytest.mark.parametrize(
-    ("window", "key", "group_by", "out"), [each for each in WINDOWS if each[0].is_by_time], ids=lambda each: str(each)
-)
+@partial(of_windows, windows=[each for each in WINDOWS if each[0].is_by_time])
 def test_times_beyond_those_of_native_code_are_the_oracles(
     window: ab.Window, key: Any, group_by: Any, out: Any
 ) -> None:
@@ -196,7 +204,7 @@ def test_what_closed_windows_held_takes_no_room_for_long(
     assert element.state.pool.count < 1000, "of more than 1,000 names, if there are as many"
 
 
-@pytest.mark.parametrize(("window", "key", "group_by", "out"), [WINDOWS[4], WINDOWS[8]], ids=["one", "other"])
+@pytest.mark.parametrize(("window", "key", "group_by", "out"), [WINDOWS[3], WINDOWS[5]], ids=["one", "other"])
 def test_late_tuples_go_to_their_output(window: ab.Window, key: Any, group_by: Any, out: Any) -> None:
     made = program(trips(8), window, key, group_by, out, late="late")
     outcome = by_element(made, element_of, itertools.repeat(50))

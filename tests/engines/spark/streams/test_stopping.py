@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 import anabranch as ab
 from tests.engines.spark.streams.killed_stream import chained
 from tests.engines.spark.streams.running_streams import Feeder, Running, committed, wait_until
@@ -21,13 +23,14 @@ def chained(folder: str):
 """
 
 
+@pytest.mark.slow
 def test_signals_stop_a_stream_cleanly_and_it_goes_on_later(tmp_path: Path) -> None:
     feeder = Feeder(tmp_path, seed=3)
     feeder.feed(2)
     app = tmp_path / "app.py"
     app.write_text(APP)
     command = ("-m", "anabranch.cli", "run", str(app), "--folder", str(tmp_path), "--engine", "spark", "--stream")
-    options = ("--checkpoint", str(tmp_path / "state"), "--batch-mb", "0.05")
+    options = ("--checkpoint", str(tmp_path / "state"), "--batch-mb", "0.05", "--channels", "2")
     sizes: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         running = Running(tmp_path, *command, *options)

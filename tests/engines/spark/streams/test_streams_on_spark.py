@@ -124,6 +124,7 @@ def test_a_stream_that_is_stopped_goes_on_where_it_was(folder: Folder) -> None:
         assert query.progress.tuples_in == 0
 
 
+@pytest.mark.slow
 def test_what_is_there_is_processed_once(folder: Folder) -> None:
     for _ in range(2):
         folder.feed()
@@ -142,6 +143,7 @@ except ab.AnabranchError as problem:
 """
 
 
+@pytest.mark.slow
 def test_while_a_stream_runs_a_second_one_on_its_checkpoint_is_refused(folder: Folder) -> None:
     words = f"{folder.checkpoint}: another run (process {os.getpid()}) works with this checkpoint"
     with folder.start():
@@ -161,6 +163,7 @@ def test_while_a_stream_runs_a_second_one_on_its_checkpoint_is_refused(folder: F
     assert folder.is_exact()
 
 
+@pytest.mark.slow
 def test_the_checkpoint_of_another_program_is_refused(folder: Folder) -> None:
     folder.once()
     items = ab.read_csv(folder.path / "in", Item)
@@ -180,6 +183,7 @@ def test_the_checkpoint_of_another_program_is_refused(folder: Folder) -> None:
         folder.start(named())
 
 
+@pytest.mark.slow
 def test_the_number_of_channels_is_that_of_the_first_start(folder: Folder) -> None:
     folder.once(channels={"R1": 2, "R2": 3})
     with pytest.raises(CheckpointError) as caught:
@@ -194,6 +198,7 @@ def test_the_number_of_channels_is_that_of_the_first_start(folder: Folder) -> No
     assert folder.is_exact()
 
 
+@pytest.mark.slow
 def test_an_output_that_is_not_of_this_stream_is_left_alone(folder: Folder) -> None:
     (folder.path / "out.csv").write_text("mine\n")
     with pytest.raises(RunError, match=r"out\.csv exists, and is not of this stream"):
@@ -251,6 +256,7 @@ def test_an_error_is_the_oracles_and_comes_again_after_a_restart(folder: Folder)
         assert (folder.path / "out.csv").read_text() == (folder.path / "expected.csv").read_text()
 
 
+@pytest.mark.slow
 def test_what_exists_only_in_this_process_cannot_be_in_a_stream(folder: Folder) -> None:
     lock = threading.Lock()
 
@@ -265,6 +271,7 @@ def test_what_exists_only_in_this_process_cannot_be_in_a_stream(folder: Folder) 
         folder.start(items.write_csv(folder.path / "out.csv"))
 
 
+@pytest.mark.slow
 def test_a_beacon_that_may_share_something_with_operators_is_refused(folder: Folder) -> None:
     shared: list[int] = []
 
@@ -328,6 +335,7 @@ def test_lines_from_tcp_are_processed_once_over_a_restart(folder: Folder, server
     assert (folder.path / "out.csv").read_text() == (folder.path / "expected.csv").read_text()
 
 
+@pytest.mark.slow
 def test_a_beacon_with_a_rate_goes_on_at_its_number(folder: Folder) -> None:
     program = ab.beacon(Item, numbered, rate=400).process(Running, key="s").collect("out")
     for _ in range(2):
@@ -344,6 +352,7 @@ def test_a_beacon_with_a_rate_goes_on_at_its_number(folder: Folder) -> None:
     assert len(result.items("out")) > 10
 
 
+@pytest.mark.slow
 def test_a_beacon_with_a_count_comes_to_its_end(folder: Folder) -> None:
     windows = ab.beacon(Item, numbered, count=20_000).window(ab.tumbling(count=7), key="s")
     program = as_program(windows.aggregate(Item, n=ab.sum_("n"), s=ab.first("s")).collect("out"))
@@ -353,6 +362,7 @@ def test_a_beacon_with_a_count_comes_to_its_end(folder: Folder) -> None:
     assert len(result.items("out")) > 2_000
 
 
+@pytest.mark.slow
 def test_for_each_sees_every_tuple_in_order_and_those_of_a_batch_that_was_not_committed_again(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
