@@ -129,10 +129,10 @@ def test_a_source_without_rows_has_no_slices(tmp_path: Path) -> None:
     assert slices_of(source("lines", Line, tmp_path / "empty")) == []
 
 
-@pytest.mark.parametrize("format_name", ["csv", "jsonl", "lines", "parquet"])
-def test_a_folder_in_place_of_a_file_is_an_error_when_it_is_reached(tmp_path: Path, format_name: str) -> None:
-    row_type = Line if format_name == "lines" else Call
-    assert_same(source(format_name, row_type, tmp_path), size=100, chunk_size=10)
+def test_the_files_of_a_folder_are_read_one_after_the_other(tmp_path: Path) -> None:
+    for name in ("b", "a", ".c"):
+        (tmp_path / name).write_text("".join(f"{name} {number}\n" for number in range(50)))
+    assert_same(source("lines", Line, tmp_path), size=100, chunk_size=10)
 
 
 def test_a_file_that_has_gone_is_an_error_of_the_source(tmp_path: Path) -> None:
