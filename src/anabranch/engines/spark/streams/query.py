@@ -97,6 +97,9 @@ class Query:
             except AnabranchError as problem:
                 self._fail(problem)
                 raise
+            except OSError as problem:
+                self._fail(RunError(f"batch {number} cannot be committed: {problem}"))
+                raise
             if done is not None:
                 self._note(done, time.perf_counter() - began)
             self._check_done()

@@ -96,8 +96,9 @@ class StreamTail:
     def _commit(self, number: int, entries: int) -> None:
         positions = {name: sink.sync() for name, sink in self.sinks.items()}
         state = self._saved()
-        self.commit = Commit(number, entries, positions, state)
-        self.checkpoint.write_commit(self.commit)
+        commit = Commit(number, entries, positions, state)
+        self.checkpoint.write_commit(commit)
+        self.commit = commit
         if len(state) == 1:
             self.checkpoint.forget_states(state)
 
