@@ -51,7 +51,7 @@ from anabranch.operators.emissions import To, to
 from anabranch.operators.windows import Window
 from anabranch.run import run
 from anabranch.start import start
-from anabranch.version import VERSION as __version__
+from anabranch.version import __version__ as __version__
 
 __all__ = [
     "AnabranchError",
