@@ -255,3 +255,19 @@ def test_an_interrupt_stops_cleanly_and_keeps_what_was_written(
     assert rows[1:] == [str(n) for n in range(len(rows) - 1)]
     assert len(rows) > 2
     assert [path.name for path in tmp_path.iterdir() if "numbers.csv" in path.name] == ["numbers.csv"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--stream"], "a stream needs a folder for its state"),
+        (["--stream", "--checkpoint", "state", "--engine", "fused"], "the engine 'fused' runs no streams"),
+        (["--stream", "--checkpoint", "state", "--once", "--finish"], "use one of them"),
+        (["--checkpoint", "state"], "--checkpoint is for streams"),
+    ],
+)
+def test_options_of_a_stream_that_do_not_fit_are_said(
+    app: str, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", app, *options]) == 2
+    assert said in capsys.readouterr().err

@@ -35,6 +35,8 @@ def add_stream_options(parser: argparse.ArgumentParser) -> None:
 def run_stream(program: Program, options: dict[str, Any], errors: Console) -> int:
     if not options["checkpoint"]:
         raise UsageError("a stream needs a folder for its state", hint="add --checkpoint FOLDER")
+    if options["once"] and options["finish"]:
+        raise UsageError("--once goes on at the next start, and --finish ends for good", hint="use one of them")
     if options["engine"] != "spark":
         raise UsageError(f"the engine '{options['engine']}' runs no streams", hint="add --engine spark")
     batch_mb = options["batch_mb"] or _BATCH_MB

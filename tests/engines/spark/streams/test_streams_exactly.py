@@ -40,16 +40,18 @@ def as_stream(graph: Graph, folder: Path, seed: int, chance: float, **options: A
         return {name: exact(items) for name, items in result.collected.items()}, error
 
 
+def check(program: Program, folder: Path, seed: int, chance: float, **options: Any) -> None:
+    if must_stay(program.graph) is None:
+        at_once = 1 if len(program.graph.sources) > 1 else seed % 7 + 1
+        assert as_stream(program.graph, folder, seed, chance, at_once=at_once, **options) == expected(program.graph)
+
+
 @FEW
 @given(programs(), st.integers(1, 3), st.integers(0, 10**6))
 def test_any_program_as_a_stream_in_native_code(
     tmp_path_factory: Any, program: Program, channels: int, seed: int
 ) -> None:
-    if must_stay(program.graph) is None:
-        at_once = 1 if len(program.graph.sources) > 1 else seed % 7 + 1
-        folder = tmp_path_factory.mktemp("stream")
-        found = as_stream(program.graph, folder, seed, 0.05, channels=channels, at_once=at_once, form="auto")
-        assert found == expected(program.graph)
+    check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="auto")
 
 
 @CAREFUL
@@ -57,11 +59,7 @@ def test_any_program_as_a_stream_in_native_code(
 def test_any_program_as_a_stream_that_crashes(
     tmp_path_factory: Any, program: Program, channels: int, seed: int
 ) -> None:
-    if must_stay(program.graph) is None:
-        at_once = 1 if len(program.graph.sources) > 1 else seed % 7 + 1
-        folder = tmp_path_factory.mktemp("stream")
-        found = as_stream(program.graph, folder, seed, 0.1, channels=channels, at_once=at_once, form="python")
-        assert found == expected(program.graph)
+    check(program, tmp_path_factory.mktemp("stream"), seed, 0.1, channels=channels, form="python")
 
 
 @CAREFUL
