@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from anabranch.engines.spark.chunk_rows import ROW, Row
 from anabranch.engines.spark.jobs import rows_of
 from anabranch.engines.spark.layout import SOURCES, Layout, Place
-from anabranch.engines.spark.session import cores_of
+from anabranch.engines.spark.session import cores_of, is_on_this_machine
 from anabranch.engines.spark.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
 from anabranch.engines.spark.tasks import run_level
@@ -18,8 +18,10 @@ from anabranch.errors import shortened
 
 _TASKS_PER_CORE = 4  # that read a source: a few, so that what is slow here and there evens out
 
-# That are fetched for the tail: each fetch is a job, and Spark holds what it brings several times over.
+# That are fetched for the tail: each fetch is a job, and Spark holds what it brings several times over. Where large rows
+# are in files (`spooling.py`) what it brings is small.
 _EPOCHS_AT_ONCE = 8
+_SPOOLED_EPOCHS_AT_ONCE = 256
 _MOST_RANGES = 4_096
 
 
@@ -67,7 +69,8 @@ class SparkCluster:
             frame = frame.sortWithinPartitions("place", "epoch", "arrival")
             frame = frame.mapInArrow(_named(run_level(load, number), *places), ROW)
         # Each is fetched as a whole: one for all would have to fit into the driver.
-        ranges = min(-(-job.epochs // _EPOCHS_AT_ONCE), _MOST_RANGES)
+        at_once = _SPOOLED_EPOCHS_AT_ONCE if is_on_this_machine(self.session) else _EPOCHS_AT_ONCE
+        ranges = min(-(-job.epochs // at_once), _MOST_RANGES)
         within = functions.floor(functions.col("epoch") * ranges / job.epochs)
         place = functions.least(functions.greatest(within, functions.lit(0)), functions.lit(ranges - 1)).cast("int")
         frame = frame.repartitionById(ranges, place)

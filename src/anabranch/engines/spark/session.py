@@ -10,7 +10,7 @@ from anabranch.engines.spark.starting import SparkOptions, started
 from anabranch.engines.spark.troubles import SparkError, spark_error
 from anabranch.errors import UsageError
 
-__all__ = ["SparkError", "SparkOptions", "cores_of", "session_for"]
+__all__ = ["SparkError", "SparkOptions", "cores_of", "is_on_this_machine", "session_for"]
 
 _MANY = 100_000  # more numbers than any cluster has cores
 
@@ -69,6 +69,12 @@ def _must_fit(session: Any, options: SparkOptions, what: str) -> None:
                 f"{said}, which has {found!r}" if found is not None else said,
                 hint="stop it first (SparkSession.active().stop()), or set it up as it should be",
             )
+
+
+def is_on_this_machine(session: Any) -> bool:
+    """Whether driver and workers certainly see the same files."""
+    context = _context(session)
+    return context is not None and str(context.master).startswith("local")
 
 
 _cores: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
