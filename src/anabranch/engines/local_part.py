@@ -56,6 +56,8 @@ class LocalPart:
         build = python_form if inside is not None else partial(build_pe, form=form)
         self.element: ProcessingElement = build(self.part, tracks_changes=tracks_changes)
         metrics.operators.update(self.element.metrics)
+        # Without operators what comes is what leaves, and need not be copied; only saved states know of its ends.
+        self._only_passes = not self.part.operators and not tracks_changes
 
     def sinks(self) -> list[SinkMeaning]:
         """The meanings of all sinks, in the order of the program."""
@@ -67,6 +69,10 @@ class LocalPart:
 
     def process(self, batch: Batch, count: int, begun: Callable[[int], None]) -> None:
         """Process the `count` items of a batch. `begun` is told how many were, before what they became is written."""
+        if self._only_passes:
+            begun(count)
+            self._write([batch.chunks[self.part.inputs.index(stream)] for stream in self.part.outputs])
+            return
         try:
             outputs = self.element.process(batch)
         except Stopped as stopped:
@@ -82,8 +88,10 @@ class LocalPart:
         begun(count)
         self._write(outputs)
 
-    def _write(self, outputs: list[Chunk]) -> None:
+    def _write(self, outputs: Sequence[Chunk | None]) -> None:
         for stream, chunk in zip(self.part.outputs, outputs, strict=True):
+            if chunk is None:  # nothing came
+                continue
             for edge in self.graph.edges:
                 sink = self._outside(edge)
                 if sink is not None and stream == Stream(edge.source, edge.source_port):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from unittest.mock import patch
 
 import pyarrow as pa
 
+from anabranch.engines.spark import spooling
 from anabranch.engines.spark.chunk_rows import Kind, Row, as_batch, rows_in
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
@@ -16,11 +19,15 @@ from anabranch.engines.spark.tasks import run_level
 
 @dataclass
 class Simulated:
-    """As many tasks read a source as asked for; rows arrive in any order, as they may from an exchange."""
+    """As many tasks read a source as asked for; rows arrive in any order, as they may from an exchange.
+
+    With an odd seed all of them are large enough to be in files.
+    """
 
     cores: int = 2
     readers: int = 3
     seed: int = 0
+    shares_files: bool = True
     last: Job | None = None
     exchanged: int = 0  # chunks that went from one level to another
     _random: random.Random = field(init=False)
@@ -30,6 +37,11 @@ class Simulated:
 
     def rows(self, job: Job) -> Generator[Row, None, None]:
         self.last = job
+        with patch.object(spooling, "_LEAST", 1) if self.seed % 2 else nullcontext():
+            rows = self._rows_for_the_tail(job)
+        yield from sorted(rows, key=lambda row: (row.epoch, row.arrival)) if job.is_ordered else rows
+
+    def _rows_for_the_tail(self, job: Job) -> list[Row]:
         if job.slices is None:
             batches = list(draw_all(lambda: job)([_numbers([0])]))
         else:
@@ -43,14 +55,13 @@ class Simulated:
             channels = sum(place.channels for place in places)
             partitions: list[list[Row]] = [[] for _ in range(channels)]
             for row in self._shuffled(batches):
-                self.exchanged += row.kind == Kind.CHUNK
+                self.exchanged += row.kind in (Kind.CHUNK, Kind.SPOOLED)
                 partitions[row.channel % channels].append(row)
             batches = []
             for rows in partitions:
                 rows.sort(key=lambda row: (row.place, row.epoch, row.arrival))
                 batches += list(run_level(lambda: job, number)([as_batch(row) for row in rows]))
-        rows = self._shuffled(batches)
-        yield from sorted(rows, key=lambda row: (row.epoch, row.arrival)) if job.is_ordered else rows
+        return self._shuffled(batches)
 
     def _shuffled(self, batches: Iterable[pa.RecordBatch]) -> list[Row]:
         rows = list(rows_in(batches))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.engines.spark.chunk_rows import Kind, Row
-from anabranch.engines.spark.spooling import payload_of, spooled
+from anabranch.engines.spark.spooling import fetched, spooled
 
 TAIL = 3
 LARGE = bytes(range(256)) * 1_000
@@ -21,7 +21,7 @@ def test_large_rows_for_the_driver_are_in_a_file_and_come_back_as_they_were(tmp_
     given = [row(LARGE), row(b"small"), row(LARGE[7:])]
     found = list(spooled(given, str(tmp_path), TAIL))
     assert [len(each.payload) < 200 for each in found] == [True, True, True]
-    assert [bytes(payload_of(each, str(tmp_path))) for each in found] == [each.payload for each in given]
+    assert [bytes(fetched(each, str(tmp_path)).payload) for each in found] == [each.payload for each in given]
 
 
 @pytest.mark.parametrize("other", [row(LARGE, place=1), row(LARGE, kind=Kind.ERROR), row(LARGE, kind=Kind.FIGURES)])
@@ -30,10 +30,16 @@ def test_rows_for_other_places_and_of_other_kinds_travel_as_they_are(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
+def test_where_all_see_the_folder_rows_for_any_place_are_in_files(tmp_path: Path) -> None:
+    found = list(spooled([row(LARGE, place=1), row(LARGE)], str(tmp_path)))
+    assert [each.kind for each in found] == [Kind.SPOOLED] * 2
+    assert [fetched(each, str(tmp_path)) for each in found] == [row(LARGE, place=1), row(LARGE)]
+
+
 @pytest.mark.parametrize("folder", ["", "/no/such/folder"])
 def test_where_workers_do_not_see_the_drivers_folder_rows_travel_whole(folder: str) -> None:
     [found] = spooled([row(LARGE)], folder, TAIL)
-    assert payload_of(found, folder) == LARGE
+    assert fetched(found, folder).payload == LARGE
 
 
 def test_a_task_that_is_tried_again_has_a_file_of_its_own(tmp_path: Path) -> None:
@@ -41,5 +47,5 @@ def test_a_task_that_is_tried_again_has_a_file_of_its_own(tmp_path: Path) -> Non
     first = spooled([row(LARGE), row(LARGE)], str(tmp_path), TAIL)
     next(first)
     [again] = spooled([row(LARGE[::-1])], str(tmp_path), TAIL)
-    assert bytes(payload_of(again, str(tmp_path))) == LARGE[::-1]
+    assert bytes(fetched(again, str(tmp_path)).payload) == LARGE[::-1]
     assert len(list(tmp_path.iterdir())) == 2

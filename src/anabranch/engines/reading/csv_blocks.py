@@ -15,7 +15,6 @@ from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.cells import cell_parser
 from anabranch.operators.formats.text_lines import BYTE_ORDER_MARK
 
-
 # Numbers that Arrow can read at once, without a column of text in between.
 _AT_ONCE = {"int": pa.int64(), "float": pa.float64()}
 

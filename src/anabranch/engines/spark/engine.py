@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from itertools import groupby
 
@@ -15,6 +16,7 @@ from anabranch.engines.drawing import check_sources
 from anabranch.engines.expected_size import expected_tuples, form_for
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
+from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.degree import degree_of
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
 from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL
@@ -25,7 +27,7 @@ from anabranch.engines.spark.session import SparkOptions, session_for
 from anabranch.engines.spark.shipping import CannotBeSent, Job
 from anabranch.engines.spark.source_tasks import part_behind_the_source
 from anabranch.engines.spark.sources import EPOCH, cut, must_stay
-from anabranch.engines.spark.tail import Tail
+from anabranch.engines.spark.tail import Arranged, Tail
 from anabranch.engines.spark.tasks import part_at
 from anabranch.engines.spark.watching import watched
 from anabranch.graph.plan import Plan
@@ -105,6 +107,7 @@ class _Execution:
             self.epoch,
             epochs,
             reports,
+            self.cluster.shares_files,
             os.getcwd(),
             is_ordered=self.tail.is_ordered,
             parts=parts,
@@ -138,15 +141,27 @@ class _Execution:
             closing(self.cluster.rows(self._job(generated, reports))) as arriving,
         ):
             self.tail.spool = reports
-            for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
-                if epoch == FIGURES:
-                    self.tail.add_figures(rows)
-                    continue
-                error = self.tail.epoch(rows, shield)
+            for epoch, arranged in self._arranged(arriving):
+                error = self.tail.process(arranged, shield)
                 if error is not None:
                     if self.parts is not None:
                         self.parts.folder.cut(epoch)
                     raise error from error.__cause__
+
+    def _arranged(self, arriving: Iterator[Row]) -> Iterator[tuple[int, Arranged]]:
+        """The epochs of the tail, in order; the next is being put in order while one is processed."""
+        with ThreadPoolExecutor(1, thread_name_prefix="arrange") as thread:
+            begun: tuple[int, Future[Arranged]] | None = None
+            for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
+                if epoch == FIGURES:
+                    self.tail.add_figures(rows)
+                    continue
+                ahead = epoch, thread.submit(self.tail.arranged, list(rows))
+                if begun is not None:
+                    yield begun[0], begun[1].result()
+                begun = ahead
+            if begun is not None:
+                yield begun[0], begun[1].result()
 
     def result(self) -> Result:
         return self.tail.result()

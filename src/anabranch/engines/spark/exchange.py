@@ -18,8 +18,8 @@ from anabranch.errors import shortened
 
 _TASKS_PER_CORE = 4  # that read a source: a few, so that what is slow here and there evens out
 
-# That are fetched for the tail: each fetch is a job, and Spark holds what it brings several times over. Where large rows
-# are in files (`spooling.py`) what it brings is small.
+# That are fetched for the tail: each fetch is a job, and Spark holds what it brings several times over. That is little
+# where large rows are in files (`spooling.py`).
 _EPOCHS_AT_ONCE = 8
 _SPOOLED_EPOCHS_AT_ONCE = 256
 _MOST_RANGES = 4_096
@@ -31,6 +31,10 @@ class Cluster(Protocol):
     @property
     def cores(self) -> int:
         """How many tasks run at a time."""
+
+    @property
+    def shares_files(self) -> bool:
+        """Whether driver and workers certainly see the same files."""
 
     def rows(self, job: Job) -> Generator[Row, None, None]:
         """The rows for the tail, by epoch."""
@@ -45,6 +49,10 @@ class SparkCluster:
     @property
     def cores(self) -> int:
         return cores_of(self.session)
+
+    @property
+    def shares_files(self) -> bool:
+        return is_on_this_machine(self.session)
 
     def rows(self, job: Job) -> Generator[Row, None, None]:
         with closing(rows_of(self.session, _described(job.layout), lambda: self.frame(job))) as rows:
@@ -69,7 +77,7 @@ class SparkCluster:
             frame = frame.sortWithinPartitions("place", "epoch", "arrival")
             frame = frame.mapInArrow(_named(run_level(load, number), *places), ROW)
         # Each is fetched as a whole: one for all would have to fit into the driver.
-        at_once = _SPOOLED_EPOCHS_AT_ONCE if is_on_this_machine(self.session) else _EPOCHS_AT_ONCE
+        at_once = _SPOOLED_EPOCHS_AT_ONCE if job.shares_files else _EPOCHS_AT_ONCE
         ranges = min(-(-job.epochs // at_once), _MOST_RANGES)
         within = functions.floor(functions.col("epoch") * ranges / job.epochs)
         place = functions.least(functions.greatest(within, functions.lit(0)), functions.lit(ranges - 1)).cast("int")

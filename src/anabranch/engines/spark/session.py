@@ -72,7 +72,7 @@ def _must_fit(session: Any, options: SparkOptions, what: str) -> None:
 
 
 def is_on_this_machine(session: Any) -> bool:
-    """Whether driver and workers certainly see the same files."""
+    """Whether all of it runs here, in whatever number of processes."""
     context = _context(session)
     return context is not None and str(context.master).startswith("local")
 

@@ -1,7 +1,8 @@
-"""Large rows for the driver, past Spark: tasks put them into files where driver and workers see the same folder.
+"""Large rows, past Spark: tasks put them into files where driver and workers see the same folder.
 
-Spark would hold what it fetches several times over, and what `toLocalIterator` has fetched as long as the session lives
-(4.3: `DAGScheduler.activeQueryToJobs` is cleaned when a query ends, and these jobs begin after that).
+Spark copies what it moves several times: from a worker into Java, from there into a file, and all the way back. What
+`toLocalIterator` fetches it would even hold as long as the session lives (4.3: `DAGScheduler.activeQueryToJobs` is
+cleaned when a query ends, and these jobs begin after that).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -21,8 +22,11 @@ from anabranch.engines.spark.chunk_rows import Kind, Row
 _LEAST = 1 << 14  # bytes: smaller rows are no burden
 
 
-def spooled(rows: Iterable[Row], folder: str, tail: int) -> Iterator[Row]:
-    """The rows of a task; large ones for the tail are written to a file of the task's own, and say where they are."""
+def spooled(rows: Iterable[Row], folder: str, only_for: int | None = None) -> Iterator[Row]:
+    """The rows of a task; large ones are written to a file of the task's own, and say where they are.
+
+    `only_for` is the place that alone is certain to see the folder, if not all are.
+    """
     if not folder or not os.path.isdir(folder):
         yield from rows
         return
@@ -30,7 +34,8 @@ def spooled(rows: Iterable[Row], folder: str, tail: int) -> Iterator[Row]:
     file: BinaryIO | None = None
     try:
         for row in rows:
-            if row.place != tail or row.kind != Kind.CHUNK or memoryview(row.payload).nbytes < _LEAST:
+            is_seen = only_for is None or row.place == only_for
+            if not is_seen or row.kind != Kind.CHUNK or memoryview(row.payload).nbytes < _LEAST:
                 yield row
                 continue
             file = file or path.open("wb")
@@ -42,11 +47,11 @@ def spooled(rows: Iterable[Row], folder: str, tail: int) -> Iterator[Row]:
             file.close()
 
 
-def payload_of(row: Row, folder: str) -> Any:
-    """What a row carries, wherever that is."""
+def fetched(row: Row, folder: str) -> Row:
+    """A row with what it carries, wherever that is."""
     if row.kind != Kind.SPOOLED:
-        return bytes(row.payload)
+        return row
     name, start, size = json.loads(bytes(row.payload))
     with (Path(folder) / name).open("rb") as file:
         file.seek(start)
-        return pa.py_buffer(file.read(size))
+        return replace(row, kind=Kind.CHUNK, payload=pa.py_buffer(file.read(size)))

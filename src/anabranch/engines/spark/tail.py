@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, cast
 
 from anabranch.codegen.forms import Form
@@ -11,15 +12,23 @@ from anabranch.engines.interrupts import Shield
 from anabranch.engines.local_part import LocalPart
 from anabranch.engines.spark.chunk_rows import Kind, Row, unpack
 from anabranch.engines.spark.layout import TAIL, Layout
-from anabranch.engines.spark.meeting import Arrived, gathered, met, without
+from anabranch.engines.spark.meeting import Arrived, Items, gathered, met, without
 from anabranch.engines.spark.order import Moment, width
 from anabranch.engines.spark.shipping import unship_error, unship_figures
-from anabranch.engines.spark.spooling import payload_of
+from anabranch.engines.spark.spooling import fetched
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import SinkMeaning
 from anabranch.operators.sinks.base import SinkDefinition
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """What the tail has to do for an epoch: the tuples, and the error behind them if there is one."""
+
+    items: Items | None
+    error: RunError | None
 
 
 class Tail:
@@ -51,6 +60,10 @@ class Tail:
 
     def epoch(self, rows: Iterable[Row], shield: Shield) -> RunError | None:
         """Process what has arrived within an epoch, up to the first error in it."""
+        return self.process(self.arranged(rows), shield)
+
+    def arranged(self, rows: Iterable[Row]) -> Arranged:
+        """What has arrived within an epoch, in order. Nothing is changed by this, so it may be done ahead."""
         failed: tuple[Moment, RunError] | None = None
         pieces: list[list[Any]] = [[] for _ in self.arriving]
         for row in rows:
@@ -59,20 +72,22 @@ class Tail:
                 if failed is None or found[0].is_before(failed[0]):
                     failed = found
             else:
-                pieces[row.arrival].append(unpack(self._schema(row.arrival), payload_of(row, self.spool)))
+                pieces[row.arrival].append(unpack(self._schema(row.arrival), fetched(row, self.spool).payload))
         arrived = [
             gathered(self._schema(number), each, width(self.arriving[number].lineage))
             for number, each in enumerate(pieces)
         ]
         if failed is not None:
             arrived = [self._cut(number, one, failed[0]) for number, one in enumerate(arrived)]
-        if self.local is None:
-            return failed[1] if failed is not None else None
-        items = met(arrived, [arrival.lineage for arrival in self.arriving])
-        if len(items):
+        items = met(arrived, [arrival.lineage for arrival in self.arriving]) if self.local is not None else None
+        return Arranged(items, failed[1] if failed is not None else None)
+
+    def process(self, arranged: Arranged, shield: Shield) -> RunError | None:
+        """Process the tuples of an epoch, and return the error that ends it."""
+        if self.local is not None and arranged.items:
             with shield:
-                self.local.process(items.batch, len(items), lambda begun: None)
-        return failed[1] if failed is not None else None
+                self.local.process(arranged.items.batch, len(arranged.items), lambda begun: None)
+        return arranged.error
 
     def _schema(self, arrival: int) -> Schema:
         stream = self.arriving[arrival].stream

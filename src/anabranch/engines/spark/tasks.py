@@ -23,7 +23,7 @@ from anabranch.engines.spark.order import LAST, Columns, Moment, indices, width
 from anabranch.engines.spark.parts import PartWriter
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.spooling import spooled
+from anabranch.engines.spark.spooling import fetched, spooled
 from anabranch.engines.spark.watching import Reporter
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -40,7 +40,7 @@ def run_level(load: Callable[[], Job], level: int) -> Any:
 
 def in_batches(rows: Iterable[Row], job: Job) -> Iterator[pa.RecordBatch]:
     """What a task gives to Spark: a row at a time, since each may be large."""
-    for row in spooled(rows, job.reports, len(job.layout.places) - 1):
+    for row in spooled(rows, job.reports, only_for=None if job.shares_files else len(job.layout.places) - 1):
         yield as_batch(row)
     freeze()
 
@@ -60,7 +60,7 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
             continue
         channel = PartWriter(job) if place.id == PARTS else Channel(job, place)
         for epoch, of_epoch in groupby(of_place, key=lambda row: row.epoch):
-            yield from channel.epoch(epoch, list(of_epoch))
+            yield from channel.epoch(epoch, [fetched(row, job.reports) for row in of_epoch])
         yield channel.figures()
 
 
