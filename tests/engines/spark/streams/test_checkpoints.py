@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,6 +105,7 @@ def test_a_second_run_on_a_checkpoint_is_refused_until_the_first_is_over(tmp_pat
 
 
 def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
+    run(program(), tmp_path).run()
     (tmp_path / "stream.json").write_text(json.dumps({"format": 0, "anabranch": "0.0.7"}))
     with pytest.raises(CheckpointError, match=r"another version of anabranch \(0\.0\.7\)"):
         Checkpoint(tmp_path).identity()
@@ -151,6 +154,25 @@ def test_a_file_that_is_not_of_the_stream_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(SinkError, match="exists, and is not of this stream"):
         run(graph, tmp_path / "state").run()
     assert out.read_text() == "years of work\n"
+
+
+def test_a_program_whose_first_start_failed_may_be_changed(tmp_path: Path) -> None:
+    def writing(operator: Any, out: Path) -> Graph:
+        return as_program(ab.from_items(Item, ITEMS).process(operator, key="n").write_csv(out)).graph
+
+    taken = tmp_path / "taken.csv"
+    taken.write_text("years of work\n")
+    with pytest.raises(SinkError, match="exists, and is not of this stream"):
+        run(writing(Counted, taken), tmp_path / "state").run()
+    run(writing(CountedTwice, tmp_path / "out.csv"), tmp_path / "state").run()
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == len(ITEMS) + 1
+
+
+def test_a_number_that_was_that_of_java_may_be_another_programs_now(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text(f"1 {os.getpid()}")
+    began = time.monotonic()
+    Checkpoint(tmp_path).lock()
+    assert time.monotonic() - began < 10, "it waited for a process that is not Spark's"
 
 
 def test_a_source_that_cannot_be_read_again_is_refused(tmp_path: Path) -> None:

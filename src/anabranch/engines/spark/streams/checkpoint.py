@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import secrets
-import socket
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -83,19 +82,20 @@ class Checkpoint:
         self._lock.seek(0)
         owner = self._lock.read().split()
         deadline = time.monotonic() + _SECONDS_OF_JAVA
-        while len(owner) == 2 and _listens(int(owner[1])):
+        while len(owner) == 2 and _is_spark(int(owner[1])):
             if time.monotonic() > deadline:
                 self._lock.close()  # what it says stays, for the next who asks
                 self._lock = None
                 raise CheckpointError(
                     f"{self.folder}: the Java of a run that was killed still works with this checkpoint",
-                    hint=f"end the process that listens on port {owner[1]}",
+                    hint=f"end that process, whose number is {owner[1]}",
                 )
             time.sleep(0.1)
 
-    def java_listens_on(self, port: int | None) -> None:
-        if port is not None:
-            self._sign(f"{os.getpid()} {port}")
+    def java_is(self, process: int | None) -> None:
+        """Note the process of Spark's Java, where this one has started it."""
+        if process is not None:
+            self._sign(f"{os.getpid()} {process}")
 
     def _sign(self, text: str) -> None:
         self._lock.seek(0)
@@ -112,13 +112,13 @@ class Checkpoint:
     # Whose it is --------------------------------------------------------------------------------------------------
 
     def identity(self) -> dict[str, Any] | None:
-        """What was written at the first start."""
+        """What was written at the first start; None where that has not come so far that there is anything to keep."""
+        if not self._is_begun:
+            return None
         try:
             text = (self.folder / "stream.json").read_text()
         except FileNotFoundError:
-            if self.spark.exists() or self.arrivals.exists() or (self.folder / "commit.json").exists():
-                raise self._damaged("stream.json is missing") from None
-            return None
+            raise self._damaged("stream.json is missing") from None
         try:
             found = json.loads(text)
             if not isinstance(found, dict):
@@ -131,6 +131,11 @@ class Checkpoint:
                 hint="begin with a new folder, or use that version",
             )
         return found
+
+    @property
+    def _is_begun(self) -> bool:
+        has_arrivals = self.arrivals.exists() and self.arrivals.stat().st_size > 0
+        return self.spark.exists() or has_arrivals or (self.folder / "commit.json").exists()
 
     def write_identity(self, identity: Mapping[str, Any]) -> None:
         write_atomically(self.folder / "stream.json", json.dumps({"format": FORMAT, **identity}, indent=1).encode())
@@ -182,12 +187,12 @@ class Checkpoint:
                 file.unlink(missing_ok=True)
 
 
-def _listens(port: int) -> bool:
+def _is_spark(process: int) -> bool:
+    """Whether there is such a process; its number may by now be that of another program."""
     try:
-        socket.create_connection(("127.0.0.1", port), 1.0).close()
+        return b"org.apache.spark" in Path(f"/proc/{process}/cmdline").read_bytes()
     except OSError:
         return False
-    return True
 
 
 def write_atomically(path: Path, content: bytes) -> None:

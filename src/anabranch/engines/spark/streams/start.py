@@ -80,15 +80,16 @@ def start(
                 "a stream needs a Spark whose driver is this process, and a Connect server is elsewhere",
                 hint="use master=local[*] or spark://…, or run the program on the server's machine",
             )
-        folder.java_listens_on(_port(session))
+        folder.java_is(_java(session))
         cores = cores_of(session)
         prepared = prepare(plan, folder, cores, channels, form)
         metrics.notes += [f"in one place: {note}" for note in prepared.layout.notes]
+        shipment = shipped(prepared.job)  # before anything is begun that a program without this mistake could not use
         log = EntryLog(folder.arrivals)
         log.mend()
         tail = StreamTail(plan.graph, prepared.layout, metrics, form, folder)
         query = Query(folder, log, tail, partial(Arrivals, plan.graph, log, folder.folder), metrics, once=once)
-        query.begin(partial(_launch, session, prepared, folder, batch_bytes, _TASKS_PER_CORE * cores))
+        query.begin(partial(_launch, session, prepared, shipment, folder, batch_bytes, _TASKS_PER_CORE * cores))
         return query
     except CannotBeSent as problem:
         folder.unlock()
@@ -101,14 +102,16 @@ def start(
         raise
 
 
-def _port(session: Any) -> int | None:
-    gateway = getattr(session.sparkContext, "_gateway", None)
-    return int(gateway.gateway_parameters.port) if gateway is not None else None
+def _java(session: Any) -> int | None:
+    """The process of Spark's Java, if it is a child of this one."""
+    process = getattr(getattr(session.sparkContext, "_gateway", None), "proc", None)
+    return int(process.pid) if process is not None else None
 
 
 def _launch(
     session: Any,
     prepared: Prepared,
+    shipment: bytes,
     checkpoint: Checkpoint,
     batch_bytes: int,
     tasks: int,
@@ -121,7 +124,6 @@ def _launch(
     name = f"{prepared.layout.graph.name}-{uuid.uuid4().hex[:8]}"
     try:
         with _settings(session, {**_SETTINGS, "spark.sql.shuffle.partitions": str(prepared.partitions)}):
-            shipment = shipped(prepared.job)
             source = data_source(f"anabranch-{name}", checkpoint.arrivals, shipment, tasks, batch_bytes)
             session.dataSource.register(source)
             frame = session.readStream.format(source.name()).load()
@@ -129,11 +131,6 @@ def _launch(
                 frame = _level(frame, channels, prepared.partitions, Channels(shipment, name, level))
             writer = frame.writeStream.foreachBatch(batch).queryName(name)
             return writer.option("checkpointLocation", checkpoint.spark.as_uri()).start()
-    except CannotBeSent as problem:
-        raise UsageError(
-            f"the program cannot be sent to Spark's workers: {problem}",
-            hint="operators of a stream cannot hold what exists in one process only, as open files and generators do",
-        ) from None
     except (PySparkException, Py4JError) as problem:
         raise spark_error(problem) from None
 
