@@ -48,7 +48,7 @@ def start(
     The query that is returned has `progress`, `stop()`, `finish()` (what has arrived is all there is) and
     `await_done()`.
     """
-    if not batch_mb > 0:
+    if not isinstance(batch_mb, int | float) or not batch_mb > 0:
         raise UsageError(f"batch_mb={batch_mb!r} is not a size of batches", hint="use a number of megabytes above 0")
     graph = as_program(program, *more).graph
     from anabranch.compiler import compile

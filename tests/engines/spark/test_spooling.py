@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -40,6 +41,12 @@ def test_where_all_see_the_folder_rows_for_any_place_are_in_files(tmp_path: Path
 def test_where_workers_do_not_see_the_drivers_folder_rows_travel_whole(folder: str) -> None:
     [found] = spooled([row(LARGE)], folder, TAIL)
     assert fetched(found, folder).payload == LARGE
+
+
+def test_where_there_is_no_room_for_files_rows_travel_whole(tmp_path: Path) -> None:
+    with patch.object(Path, "open", return_value=open("/dev/full", "wb", buffering=0)):
+        found = list(spooled([row(LARGE), row(LARGE[7:])], str(tmp_path)))
+    assert found == [row(LARGE), row(LARGE[7:])]
 
 
 def test_a_task_that_is_tried_again_has_a_file_of_its_own(tmp_path: Path) -> None:

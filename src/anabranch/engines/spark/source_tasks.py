@@ -62,13 +62,16 @@ def draw_all(load: Callable[[], Job]) -> Any:
 @contextmanager
 def _in_folder(folder: str) -> Iterator[None]:
     """Relative paths are those of the run: a worker stays in the folder where it was started."""
-    before = os.getcwd()
+    before = "/"
+    with suppress(OSError):  # where it was started may be gone
+        before = os.getcwd()
     with suppress(OSError):  # on a machine without such a folder the paths have to be absolute
         os.chdir(folder)
     try:
         yield
     finally:
-        os.chdir(before)
+        with suppress(OSError):
+            os.chdir(before)
 
 
 def part_behind_the_source(layout: Layout) -> Part | None:

@@ -12,8 +12,8 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -31,17 +31,24 @@ def spooled(rows: Iterable[Row], folder: str, only_for: int | None = None) -> It
         yield from rows
         return
     path = Path(folder) / f"{secrets.token_hex(8)}.rows"
-    file: BinaryIO | None = None
+    file: FileIO | None = None
     try:
         for row in rows:
             is_seen = only_for is None or row.place == only_for
             if not is_seen or row.kind != Kind.CHUNK or memoryview(row.payload).nbytes < _LEAST:
                 yield row
                 continue
-            file = file or path.open("wb")
-            start, size = file.tell(), file.write(row.payload)
-            file.flush()
-            yield replace(row, kind=Kind.SPOOLED, payload=json.dumps([path.name, start, size]).encode())
+            size = memoryview(row.payload).nbytes
+            try:
+                file = file or path.open("wb", buffering=0)
+                start = file.tell()
+                is_full = file.write(row.payload) < size
+            except OSError:
+                is_full = True
+            if is_full:  # there may be room elsewhere
+                yield row
+            else:
+                yield replace(row, kind=Kind.SPOOLED, payload=json.dumps([path.name, start, size]).encode())
     finally:
         if file is not None:
             file.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import threading
 import time
@@ -16,8 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anabranch.engines.base import Flow, Metrics
+from anabranch.errors import RunError
 
 _EVERY = 0.25  # seconds
+_MOST_TRIES = 20
 
 
 class Reporter:
@@ -51,15 +54,28 @@ class Reporter:
 @contextmanager
 def watched(metrics: Metrics) -> Iterator[str]:
     """While a job runs: a folder for its reporters, and the flows of its places in the figures."""
-    with tempfile.TemporaryDirectory(prefix="anabranch-", ignore_cleanup_errors=True) as folder:
-        stop = threading.Event()
-        watcher = threading.Thread(target=_watch, args=(Path(folder), metrics, stop), daemon=True)
-        watcher.start()
-        try:
-            yield folder
-        finally:
-            stop.set()
-            watcher.join()
+    try:
+        folder = tempfile.mkdtemp(prefix="anabranch-")
+    except OSError as problem:
+        raise RunError(f"there is no room for temporary files: {problem}", hint="set TMPDIR to a folder") from None
+    stop = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(Path(folder), metrics, stop), daemon=True)
+    watcher.start()
+    try:
+        yield folder
+    finally:
+        stop.set()
+        watcher.join()
+        _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    """Tasks of a run that was broken off go on for a moment, and may write while the folder is being removed."""
+    for _ in range(_MOST_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.exists(folder):
+            return
+        time.sleep(_EVERY)
 
 
 def _watch(folder: Path, metrics: Metrics, stop: threading.Event) -> None:

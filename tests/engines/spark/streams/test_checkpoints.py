@@ -168,6 +168,15 @@ def test_a_program_whose_first_start_failed_may_be_changed(tmp_path: Path) -> No
     assert len((tmp_path / "out.csv").read_text().splitlines()) == len(ITEMS) + 1
 
 
+def test_a_folder_or_file_of_somebody_else_is_no_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "readings.csv").touch()
+    with pytest.raises(CheckpointError, match="holds files that are not a checkpoint"):
+        Checkpoint(tmp_path).lock()
+    with pytest.raises(CheckpointError, match="this is a file"):
+        Checkpoint(tmp_path / "readings.csv").lock()
+    assert [path.name for path in tmp_path.iterdir()] == ["readings.csv"]
+
+
 def test_a_number_that_was_that_of_java_may_be_another_programs_now(tmp_path: Path) -> None:
     (tmp_path / "lock").write_text(f"1 {os.getpid()}")
     began = time.monotonic()

@@ -57,7 +57,14 @@ class Checkpoint:
         """Take the folder; refused while another run has it, also from another process."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            if not (self.folder / "lock").exists() and any(self.folder.iterdir()):
+                raise CheckpointError(
+                    f"{self.folder}: this folder holds files that are not a checkpoint",
+                    hint="name one that does not exist yet, or is empty",
+                )
             lock = (self.folder / "lock").open("a+")
+        except FileExistsError:
+            raise CheckpointError(f"{self.folder}: this is a file", hint="name a folder for the checkpoint") from None
         except OSError as problem:
             raise CheckpointError(
                 f"{self.folder}: {problem.strerror}", hint="name a folder that can be written"

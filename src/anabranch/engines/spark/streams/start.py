@@ -26,8 +26,11 @@ from anabranch.engines.spark.streams.routes import routes
 from anabranch.engines.spark.streams.stream_tail import StreamTail
 from anabranch.engines.spark.troubles import spark_error
 from anabranch.errors import UsageError
+from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
 from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.located import located
+from anabranch.operators.sources.read_files import ReadFiles, has_pattern
 
 BATCH_BYTES = 64 * 2**20
 _TASKS_PER_CORE = 2  # that read what has arrived
@@ -74,6 +77,8 @@ def start(
     folder = Checkpoint(Path(checkpoint))
     folder.lock()
     try:
+        if folder.commit() is None:  # before Spark is started, and anything is kept
+            _check_files(plan.graph)
         session = session_for(options or SparkOptions())
         if not hasattr(session, "sparkContext"):
             raise UsageError(
@@ -100,6 +105,14 @@ def start(
     except BaseException:
         folder.unlock()
         raise
+
+
+def _check_files(graph: Graph) -> None:
+    """What names neither a folder nor a pattern is a file that has to be there."""
+    for source in graph.sources:
+        if isinstance(source.definition, ReadFiles) and not has_pattern(source.definition.pattern):
+            with located(source):
+                source.definition.files()
 
 
 def _java(session: Any) -> int | None:
