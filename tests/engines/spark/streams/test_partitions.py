@@ -11,7 +11,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.routes import murmur3, routes
 from anabranch.run import as_program
@@ -55,4 +55,5 @@ def test_there_are_no_more_partitions_than_channels(tmp_path: Path) -> None:
 
 def test_partitions_stay_when_a_stream_goes_on_with_other_cores(tmp_path: Path) -> None:
     first = prepared(tmp_path, cores=2)
+    Checkpoint(tmp_path).write_commit(Commit())  # it has begun
     assert prepared(tmp_path, cores=4).partitions == first.partitions
