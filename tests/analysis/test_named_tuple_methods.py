@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import pytest
@@ -68,3 +69,17 @@ def test_the_method_that_every_named_tuple_has_is_known() -> None:
     findings = analyze_function(replaced, input=schema, output=schema, emits="one")
     assert not findings.shared
     assert findings.forwards == (("k", "k"),)
+
+
+def test_a_type_whose_tuples_were_copied_is_still_known() -> None:
+    """Copying notes the slots of a class in the class itself."""
+
+    class Copied(NamedTuple):
+        n: int
+        k: int
+
+    copy.copy(Copied(1, 2))
+    assert "__slotnames__" in vars(Copied)
+    schema = schema_of(Copied)
+    findings = analyze_function(lambda t: Copied(t.n + 1, t.k), input=schema, output=schema, emits="one")
+    assert not findings.shared

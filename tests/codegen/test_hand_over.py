@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pytest
@@ -138,3 +139,14 @@ def test_open_windows_go_on_in_the_python_form(windows: Callable[[Any], list[Any
         first = first or comparison
         assert set(check_same(comparison)) == {"python"}, reason
         assert comparison.expected().error is None
+
+
+class Meeting(NamedTuple):
+    n: int
+    at: datetime
+
+
+def test_a_column_that_only_passes_may_hold_datetimes_of_both_kinds() -> None:
+    """There is no Arrow column of them, which native code must notice before it has begun."""
+    items = [Meeting(n, datetime(2024, 2, 29, tzinfo=UTC if n % 2 else None)) for n in range(10)]
+    check_same(Comparison(ab.from_items(Meeting, items).filter(lambda m: m.n > 3).collect("out")))

@@ -90,8 +90,8 @@ def _special_methods(cls: type) -> dict[str, types.FunctionType]:
 
 _NOT_PROTOCOLS = words(
     """__abstractmethods__ __annotations__ __class__ __dataclass_fields__ __dataclass_params__ __dict__ __doc__
-    __firstlineno__ __match_args__ __module__ __orig_bases__ __parameters__ __qualname__ __signature__ __slots__
-    __static_attributes__ __subclasshook__ __type_params__ __weakref__ __classcell__ __class_getitem__
+    __firstlineno__ __match_args__ __module__ __orig_bases__ __parameters__ __qualname__ __signature__ __slotnames__
+    __slots__ __static_attributes__ __subclasshook__ __type_params__ __weakref__ __classcell__ __class_getitem__
     __init_subclass__ __new__ __protocol_attrs__"""
 )
 

@@ -16,11 +16,17 @@ from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, 
 from anabranch.operators.windows import Axis, Window
 
 Column = Aggregate | UserAggregate | WindowEdge
+CLOCK = 1  # the input whose tuples only have a time
 
 
 @dataclass(frozen=True)
 class WindowAggregate(OperatorDefinition):
-    """`columns` gives every attribute of the output, in order."""
+    """`columns` gives every attribute of the output, in order.
+
+    An engine that runs several of it, each for some of the keys, gives it a second input: tuples that move the clock,
+    where windows close by the stream's, and are in no window. `ranks` are then columns by which the outputs of one
+    moment are put in order.
+    """
 
     record: ClassVar = Record(kind="aggregate", state="key", selectivity="1:[0,inf)", forwards="any")
     window: Window
@@ -28,6 +34,7 @@ class WindowAggregate(OperatorDefinition):
     key_names: tuple[str, ...] = ()
     group_by: tuple[str, ...] = ()
     late: str | None = None  # the output for tuples whose windows have all closed
+    ranks: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -80,10 +87,14 @@ class _Contents:
             case WindowEdge():
                 return None
 
-    def result(self, accumulators: list[Accumulator | None], edges: dict[str, Any]) -> list[Any]:
-        """The values of the output for one group."""
+    def result(
+        self, accumulators: list[Accumulator | None], edges: dict[str, Any], names: tuple[str, ...] | None = None
+    ) -> list[Any]:
+        """The values of the output for one group, or only those with these names."""
         values = []
-        for (_, column), accumulator in zip(self.definition.columns, accumulators, strict=True):
+        for (name, column), accumulator in zip(self.definition.columns, accumulators, strict=True):
+            if names is not None and name not in names:
+                continue
             if isinstance(column, WindowEdge):
                 values.append(edges[column.edge])
             else:
@@ -102,6 +113,7 @@ class _Windows(Meaning):
         self.key_of = key_reader(schema, definition.key_names)
         self.group_of = key_reader(schema, definition.group_by)
         self.make = operator.outputs[0].schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
+        self.closing: tuple[Any, ...] = ()  # the ranks of the output that is being made
 
     def new_window(self) -> _Contents:
         return _Contents(self.definition, self.operator)
@@ -114,6 +126,8 @@ class _Windows(Meaning):
     def _emit_group(
         self, window: _Contents, accumulators: list[Accumulator | None], edges: dict[str, Any]
     ) -> Iterator[Emission]:
+        if self.definition.ranks:
+            self.closing = tuple(window.result(accumulators, edges, self.definition.ranks))
         yield 0, self.make(window.result(accumulators, edges))
 
     def punctuation(self, port: int) -> Emissions:
@@ -200,6 +214,8 @@ class _TimeWindows(_Windows):
         if boundary > self.reached.get(clock, boundary - 1):
             self.reached[clock] = boundary
             yield from self._close_due(boundary, key)
+        if port == CLOCK:
+            return
         reached = self.reached[clock]
         windows = self.axis.windows(time)
         if windows and windows[-1] <= reached:
@@ -225,7 +241,8 @@ class _TimeWindows(_Windows):
         # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
         asked = [column.edge for _, column in self.definition.columns if isinstance(column, WindowEdge)]
         edge_of = {"start": self.axis.start_of, "end": self.axis.end_of}
-        yield from self.close(window, {edge: edge_of[edge](end, like) for edge in asked})
+        edges = {edge: edge_of[edge](end, like) for edge in asked if edge != "index"}
+        yield from self.close(window, {**edges, "index": end})
 
     def _late(self, item: Any) -> Iterator[Emission]:
         if self.late_port is None:

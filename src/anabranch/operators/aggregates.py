@@ -102,9 +102,9 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class WindowEdge:
-    """The start or the end of the window, for windows by time or delta."""
+    """The start or the end of the window, for windows by time or delta; for engines, the number of its end."""
 
-    edge: str  # start | end
+    edge: str  # start | end | index
 
     def __str__(self) -> str:
         return f"window_{self.edge}()"

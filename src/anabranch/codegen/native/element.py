@@ -92,6 +92,7 @@ class NativeElement:
             words[place] = 0
         try:
             self._place_columns(inputs)
+            outputs.find_columns(inputs)
             for stretch in stretches(batch):
                 if isinstance(stretch, Mark):
                     self._mark(stretch, outputs)

@@ -154,6 +154,14 @@ class Outputs:
 
     # Chunks -----------------------------------------------------------------------------------------------------
 
+    def find_columns(self, inputs: list[ColumnArrays | None]) -> None:
+        """Make the columns that outputs take from inputs: `NoColumns` has to come before anything is processed."""
+        for output in self._outputs:
+            for column in output.columns.values():
+                source = None if column.source is None else inputs[column.source.input]
+                if column.source is not None and source is not None:
+                    source.column(column.source.attribute)
+
     def chunks(self, inputs: list[ColumnArrays | None]) -> list[Chunk]:
         return [self._chunk(each, inputs) for each in self._outputs]
 

@@ -43,6 +43,14 @@ def by_time(code: WindowCode, item: Value) -> None:
         ])  # fmt: skip
 
 
+def clock(code: WindowCode, time: str) -> None:
+    """Only the time of a tuple that others have."""
+    ticking = Clock(code)
+    passage = ticking.passage(time, lambda boundary: _emit_ended(code, boundary, ticking.reached))
+    moved = [*ticking.moved(passage), *_forget_lines(code, ticking.reached)]
+    code.kernel.commit([f"if {passage.crosses}:", *(f"    {line}" for line in moved)])
+
+
 def number_texts(code: WindowCode, item: Value) -> None:
     """Texts get their numbers here, where the tuple may still wait for room."""
     assert item.members is not None

@@ -85,10 +85,7 @@ def own_clock(code: WindowCode, item: Value) -> None:
 def shared_clock(code: WindowCode, item: Value) -> None:
     """All records belong to the one open window; when time passes its end they are emitted, and begin anew."""
     kernel, writer, record, prefix = code.kernel, code.kernel.writer, code.record, code.prefix
-    begun, reached = kernel.cell(f"{prefix}_begun"), kernel.cell(f"{prefix}_reached")
-    make = kernel.float_cell if code.is_float else kernel.cell
-    low, high = make(f"{prefix}_low"), make(f"{prefix}_high")
-    count = kernel.cell(f"{prefix}_count")
+    begun, reached, low, high, count = _of_shared_clock(code)
     time = code.time(item)
     words = named_words(kernel, record, code.key(item))
     slot = code.slot = writer.fresh(f"{prefix}_slot")
@@ -125,6 +122,33 @@ def shared_clock(code: WindowCode, item: Value) -> None:
                 *linked,
                 *code.store_values(),
             ])  # fmt: skip
+
+
+def clock(code: WindowCode, time: str) -> None:
+    """The same without a tuple that begins the next window."""
+    kernel, writer = code.kernel, code.kernel.writer
+    begun, reached, low, high, count = _of_shared_clock(code)
+    with writer.block(f"if not {low} <= {time} < {high}:"):
+        boundary = code.boundary(time)
+        with writer.block(f"if {begun} == 0 or {boundary} > {reached}:"):
+            with kernel.in_loop(), each_record(code, count) as at:
+                code.emit_record(at, f"({reached} + 1)")
+            next_low, next_high = code.point(boundary), code.point(f"({boundary} + 1)")
+            kernel.commit([
+                f"{begun} = 1",
+                f"{reached}, {low}, {high} = {boundary}, {next_low}, {next_high}",
+                f"{kernel.cell(f'{code.prefix}_before')} += {count}",
+                f"{count} = 0",
+                *code.forget_values(),
+            ])  # fmt: skip
+
+
+def _of_shared_clock(code: WindowCode) -> tuple[str, str, str, str, str]:
+    """Whether it has begun, what it has reached, the stretch of the open window, and how many records that has."""
+    kernel, prefix = code.kernel, code.prefix
+    make = kernel.float_cell if code.is_float else kernel.cell
+    begun, reached, count = (kernel.cell(f"{prefix}_{what}") for what in ("begun", "reached", "count"))
+    return begun, reached, make(f"{prefix}_low"), make(f"{prefix}_high"), count
 
 
 def punctuated(code: WindowCode, item: Value) -> None:

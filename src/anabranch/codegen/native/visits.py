@@ -116,7 +116,7 @@ class Visits:
             case Distinct(window=None):
                 self.distinct(operator, definition, value)
             case WindowAggregate():
-                window_visits.visit(self, operator, definition, value)
+                window_visits.visit(self, operator, definition, value, edge.target_port)
             case _:
                 raise NotNative(f"is a {operator.kind}, which has no native form", operator.location)
 

@@ -15,7 +15,7 @@ from anabranch.codegen.native.values import NotNative, Value
 from anabranch.codegen.types import Type
 from anabranch.graph.model import Operator
 from anabranch.graph.values import LARGEST_INT
-from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregate import CLOCK, WindowAggregate
 from anabranch.operators.aggregates import Aggregate, WindowEdge
 from anabranch.operators.windows import Axis
 
@@ -249,6 +249,8 @@ class WindowCode:
         return result
 
     def edge(self, which: str, end: str) -> Value:
+        if which == "index":
+            return Value(Type("int"), end, is_stable=True)
         if which == "end":
             place = self.point(end)
         else:
@@ -293,10 +295,13 @@ def code_of(visits: Visits, operator: Operator, definition: WindowAggregate) -> 
     return known[operator.id]
 
 
-def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item: Value) -> None:
+def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item: Value, port: int) -> None:
     """A tuple arrives at a window."""
     visits.visits_state(operator)
     code = code_of(visits, operator, definition)
+    if port == CLOCK:
+        _clock(code, item)
+        return
     match code.shape:
         case "count":
             tumbling_visits.by_count(code, item)
@@ -316,3 +321,14 @@ def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item:
             sliding_visits.by_time(code, item)
         case _:
             tumbling_visits.punctuated(code, item)
+
+
+def _clock(code: WindowCode, item: Value) -> None:
+    """A tuple that only has a time: windows that have ended close."""
+    match code.shape:
+        case "shared clock" if code.order is None:
+            tumbling_visits.clock(code, code.time(item))
+        case "sliding time":
+            sliding_visits.clock(code, code.time(item))
+        case _:
+            raise NotNative("has windows that others move the clock of", code.operator.location)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import math
 import pickle
@@ -106,8 +105,8 @@ def _of_definition(operator: Operator) -> Iterator[type]:
         case WindowAggregate(columns=columns):
             factories = [column.factory for _, column in columns if isinstance(column, UserAggregate)]
     for each in factories:
-        while isinstance(each, functools.partial):
-            each = each.func
+        while not isinstance(each, type) and (inner := getattr(each, "func", getattr(each, "factory", None))):
+            each = inner  # a partial, or what makes another's objects
         if isinstance(each, type):
             yield each
 

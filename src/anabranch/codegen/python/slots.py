@@ -42,6 +42,7 @@ class SlotWindows(Meaning):
 
     def __init__(self, operator: Operator) -> None:
         super().__init__(operator)
+        self.closing: tuple[Any, ...] = ()  # the ranks of the output that is being made
         self.is_tracked = False
         self.touched: dict[Any, None] = {}
         self.removed: dict[Any, None] = {}
@@ -118,7 +119,8 @@ class TimeSlots(SlotWindows):
         super().__init__(operator)
         self.axis = Axis(definition.window, operator.inputs[0].schema)
         # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
-        self.asked = [column.edge for _, column in definition.columns if isinstance(column, WindowEdge)]
+        edges = [column.edge for _, column in definition.columns if isinstance(column, WindowEdge)]
+        self.asked = [edge for edge in edges if edge != "index"]
         self.asks_start = "start" in self.asked
         self.is_number = self.axis.kind in ("int", "float")
         length = definition.window.length

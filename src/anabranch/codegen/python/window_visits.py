@@ -15,7 +15,7 @@ from anabranch.codegen.python.slots import CountSlots, PunctuatedSlots, SlotWind
 from anabranch.codegen.python.values import key_of
 from anabranch.codegen.types import Type
 from anabranch.graph.model import Edge, Operator
-from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregate import CLOCK, WindowAggregate
 from anabranch.operators.aggregates import Aggregate
 from anabranch.operators.windows import microseconds
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 def visit_windows(unit: Unit, edge: Edge, item: Item) -> None:
     """A tuple reaches a window: others close, and it is added to its own."""
     visit = _WindowVisit(unit, unit.generator.node(edge.target).operator, item)
+    if edge.target_port == CLOCK:
+        visit.clock(edge)
+        return
     match visit.meaning:
         case TimeSlots():
             visit.by_time(edge)
@@ -140,13 +143,29 @@ class _WindowVisit:
                 self._add_to(current)
         with lines.block("else:"):
             self.item = outer.fork()
-            if self.unit.has_loop:  # what is rare is elsewhere: Python is faster at short loops
-                registers.put_back(lines.add)
-                lines.add(f"{self.unit.generator.arrival_name(edge)}({self.item.made(self.names)})")
-                registers.load(lines.add)
+            if self.unit.has_loop:
+                self._cross_elsewhere(edge)
             else:
                 self._cross(value)
         self.item = outer
+
+    def clock(self, edge: Edge) -> None:
+        """A tuple that only has a time: windows that have ended close."""
+        lines, windows = self.lines, self.windows
+        if self.unit.has_loop:
+            self._cross_elsewhere(edge)
+            return
+        boundary, value = self.names.new("boundary"), self._read(cast(TimeSlots, self.meaning).axis.attribute)
+        lines.add(f"{boundary} = {windows}.boundary({value})")
+        self._close_due(boundary, self.names.new("end"))
+        lines.add(f"{windows}.enter({boundary}, {value})")
+
+    def _cross_elsewhere(self, edge: Edge) -> None:
+        """What is rare is in a function of its own: Python is faster at short loops."""
+        registers = self._registers()
+        registers.put_back(self.lines.add)
+        self.lines.add(f"{self.unit.generator.arrival_name(edge)}({self.item.made(self.names)})")
+        registers.load(self.lines.add)
 
     def _cross(self, value: str) -> None:
         """The time is not in the window that was reached: a later one begins, or the tuple is late."""
@@ -194,6 +213,8 @@ class _WindowVisit:
         edges = f"window_start, window_end = {self.windows}.edges({end}, slot)"
         if meaning.asked and meaning.like is None:
             lines.add(edges.replace("slot", "None"))
+        if self.definition.ranks:
+            lines.add(f"window_index = {end}")
         with lines.block(f"for {key}, slot in {closing}.items():"):
             if meaning.like is not None:
                 lines.add(edges)
@@ -280,12 +301,18 @@ class _WindowVisit:
             return "slot" if self.meaning.is_scalar else f"slot[{at}]"
 
         edge = _edge_type(self.operator, self.definition)
-        slots = Slots(self.item.schema, self.names, self.key_names, read, item, entry, key, edge)
+        schema = self.operator.inputs[0].schema
+        slots = Slots(schema, self.names, self.key_names, read, item, entry, key, edge)
         return slots.columns([column for _, column in self.definition.columns], self.meaning.first_entry)
 
     def emit(self, key: str) -> None:
         """What the local `slot` holds goes on as a tuple."""
-        self._emitter().values(self._columns(lambda name: "None", lambda: "None", key))
+        columns = self._columns(lambda name: "None", lambda: "None", key)
+        if self.definition.ranks:
+            names = [name for name, _ in self.definition.columns]
+            ranks = [columns[names.index(rank)].result for rank in self.definition.ranks]
+            self.lines.add(f"{self.windows}.closing = ({', '.join(ranks)},)")
+        self._emitter().values(columns)
 
     def _emitter(self) -> Emitter:
         return Emitter(self.operator, self.lines, self.names, partial(self.unit.deliver, self.operator.id))

@@ -7,28 +7,35 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from anabranch.codegen.part import Stream
-from anabranch.engines.spark.order import Lineage, Number
+from anabranch.engines.spark.order import Lineage, Number, width
 from anabranch.graph.model import Definition, Graph, Record
+from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.windows import Window
 
 SOURCES, PARTS, TAIL = "sources", "parts", "tail"
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order."""
+    """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order.
+
+    With a `clock`, only the times of its tuples come, to all channels: those that may end a window.
+    """
 
     stream: Stream
     place: str
     key: tuple[str, ...] = ()
     lineage: Lineage = ()
+    clock: Window | None = None
 
 
 @dataclass(frozen=True)
 class Place:
     """Operators that run together. `operators` are in the order of the program; those of the tail are without sinks.
 
-    Numbers of outputs get a column more where one item may become several; `is_renumbered` says that the numbers of a
-    whole epoch are given afresh behind it.
+    Numbers of outputs get a column more where one item may become several. One window operator by itself may be
+    `ranked`: what it gives at one moment is put in order by columns of its own. A place that `follows` another runs in
+    the same channels, in the same task.
     """
 
     id: str
@@ -39,6 +46,8 @@ class Place:
     outputs: tuple[Stream, ...] = ()
     is_prolific: bool = False
     region: str | None = None
+    is_ranked: bool = False
+    follows: str | None = None
 
     @property
     def is_tail(self) -> bool:
@@ -46,10 +55,10 @@ class Place:
 
 
 @dataclass(frozen=True)
-class _InTheDriver(Definition):
-    """In place of the definition of an operator that tasks have nothing to do with."""
+class Elsewhere(Definition):
+    """In place of the definition of an operator of which only the streams are known."""
 
-    record: ClassVar[Record] = Record(kind="in_the_driver")
+    record: ClassVar[Record] = Record(kind="elsewhere")
 
 
 @dataclass(frozen=True)
@@ -69,12 +78,15 @@ class Layout:
         """The same without what the operators of the tail do: that may hold things which exist only in the driver."""
         elsewhere = [each for place in self.places if not place.is_tail for each in place.operators]
         operators = tuple(
-            each if each.id in elsewhere else replace(each, definition=_InTheDriver()) for each in self.graph.operators
+            each if each.id in elsewhere else replace(each, definition=Elsewhere()) for each in self.graph.operators
         )
         return replace(self, graph=replace(self.graph, operators=operators))
 
     def place(self, place_id: str) -> Place:
         return self._by_id[place_id]
+
+    def place_of(self, operator_id: str) -> Place:
+        return next((place for place in self.places if operator_id in place.operators), self.places[0])
 
     @property
     def has_parts(self) -> bool:
@@ -83,9 +95,9 @@ class Layout:
 
     @property
     def levels(self) -> tuple[tuple[Place, ...], ...]:
-        """The places between the sources and the tail, by level."""
+        """The places between the sources and the tail, by level; without those that follow one of them."""
         last = max((place.level for place in self.places if not place.is_tail), default=0)
-        between = [place for place in self.places if not place.is_tail]
+        between = [place for place in self.places if not place.is_tail and place.follows is None]
         return tuple(tuple(place for place in between if place.level == level) for level in range(1, last + 1))
 
     def arriving(self, place_id: str) -> list[Arrival]:
@@ -96,8 +108,23 @@ class Layout:
 
     def first_channel(self, place: Place) -> int:
         """Where its channels begin among those of its level."""
-        before = [other for other in self.places if other.level == place.level and not other.is_tail]
-        return sum(other.channels for other in before[: before.index(place)])
+        level = [other for other in self.places if other.level == place.level and not other.is_tail]
+        before = [other for other in level[: level.index(place)] if other.follows is None]
+        return sum(other.channels for other in before)
+
+    def following(self, place: Place) -> list[Place]:
+        return [other for other in self.places if other.follows == place.id]
+
+    def ranks(self, place: Place) -> Lineage:
+        """The columns that a ranked place adds: by the end of a window, then by its first tuple."""
+        if not place.is_ranked:
+            return ()
+        [operator] = place.operators
+        definition = self.graph.operator(operator).definition
+        assert isinstance(definition, WindowAggregate)
+        first = width(self.arriving(place.id)[0].lineage) + 1  # the epoch, and the order there
+        ends = [Number(f"end@{operator}")] if definition.window.is_by_time else []
+        return (*ends, *(Number(f"first@{operator}") for _ in range(first)))
 
     def lineage_of_items(self, place: Place) -> Lineage:
         """What the items of a place are ordered by, once its streams have met."""

@@ -7,18 +7,21 @@ driver, with the sinks: the *tail*.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from anabranch.analysis.modules import held_world
 from anabranch.codegen.effects import has_effects
 from anabranch.codegen.part import Stream
 from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Layout, Place
-from anabranch.engines.spark.order import Branch, Lineage, Number, can_meet
+from anabranch.engines.spark.lineages import with_lineages
+from anabranch.engines.spark.order import Branch, Number, can_meet
+from anabranch.engines.spark.ranked import can_be_ranked
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.model import Edge, Operator
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Selectivity, State
+from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.join import Join
 from anabranch.operators.process import Process
 from anabranch.operators.split import Split
@@ -43,14 +46,16 @@ def lower(plan: Plan, channels: Mapping[str, int], *, slices_sources: bool) -> L
 def _why_not(plan: Plan, region: Region) -> str | None:
     """Why a region runs in one place."""
     operators = [plan.graph.operator(operator_id) for operator_id in region.operators]
-    if region.clocks:
-        return f"the time of '{region.clocks[0]}' is that of the whole stream"
     for operator in operators:
         properties = plan.properties[operator.id]
-        if properties.emits_at_end or properties.emits_at_punctuation:
-            return f"'{operator.id}' emits when the stream ends or is punctuated"
         if any(port.is_punctuated for port in (*operator.inputs, *operator.outputs)):
             return f"punctuations pass '{operator.id}'"
+        if can_be_ranked(operator):
+            continue
+        if operator.id in region.clocks:
+            return f"the time of '{operator.id}' is that of the whole stream"
+        if properties.emits_at_end or properties.emits_at_punctuation:
+            return f"'{operator.id}' emits when the stream ends or is punctuated"
     return None
 
 
@@ -67,7 +72,7 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
             # What goes around waits until all that was made of a source tuple has come through.
             why = f"there is a loop at {place.id}, where one source tuple would be several items"
             return _regions_before(plan, layout, place, why)
-        if _has_loop(layout, place) and not place.is_tail and len(layout.arrivals) > len(layout.places) - 1:
+        if _has_loop(layout, place) and not place.is_tail and not _is_chain(layout):
             # What went around comes after all ways of its source tuple, which numbers and branches do not say.
             why = f"there is a loop at {place.id} before it, in a program that is no chain"
             return _regions_behind(plan, layout, place, why)
@@ -78,6 +83,10 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
                 why = f"'{sharing[0]}' before it shares something, so it runs in the driver"
                 return _regions_behind(plan, layout, place, why)
     return None
+
+
+def _is_chain(layout: Layout) -> bool:
+    return sum(arrival.clock is None for arrival in layout.arrivals) <= len(layout.places) - 1
 
 
 def _has_loop(layout: Layout, place: Place) -> bool:
@@ -107,7 +116,7 @@ def _regions_before(plan: Plan, layout: Layout, place: Place, why: str) -> dict[
     pending = [place]
     while pending:
         for arrival in layout.arriving(pending.pop().id):
-            source = _place_of(layout, arrival.stream.operator)
+            source = layout.place_of(arrival.stream.operator)
             inside = [region.id for region in plan.regions if set(region.operators) & set(source.operators)]
             if inside:
                 found |= dict.fromkeys(inside, why)
@@ -138,10 +147,6 @@ def _names_of_key(operator: Operator) -> tuple[tuple[str, ...], ...]:
     raise AssertionError(f"{operator.id} has several inputs and a key")
 
 
-def _place_of(layout: Layout, operator_id: str) -> Place:
-    return next((place for place in layout.places if operator_id in place.operators), layout.places[0])
-
-
 def _reachable(index: GraphIndex, operators: Sequence[str]) -> set[str]:
     found = set(operators)
     pending = list(operators)
@@ -168,12 +173,13 @@ class _Builder:
         self.level: dict[str, int] = {SOURCES: 0}
         self.region: dict[str, str] = {}  # place -> the region it belongs to
         self.keys: dict[str, dict[Stream, tuple[str, ...]]] = {}  # place -> the attributes its tuples are routed by
+        self.follows: dict[str, str] = {}  # place -> the one in whose channels it runs
         self.torn: dict[str, str] = {}  # regions that cannot be routed, and why
 
     def layout(self) -> Layout:
         self._assign()
         places = self._places()
-        return _with_lineages(Layout(self.graph, places, self._arrivals(places)))
+        return with_lineages(Layout(self.graph, places, self._arrivals(places)))
 
     # Which operator is where --------------------------------------------------------------------------------------
 
@@ -221,12 +227,12 @@ class _Builder:
         is_only = len(self.index.leaving(edge.source)) == 1 and len(self.graph.operator(edge.source).outputs) == 1
         needs_key = self.plan.properties[operator.id].state is State.PARTITIONED
         if self.region.get(before) == region.id and not (needs_key and not self._has_key(before)):
-            self._put(operator.id, before)
+            self._put_into(operator, before)
             return
         # Stateless operators stay in the channels that their tuples are in already.
         is_parallel_before = before in self.region or (before == SOURCES and self.slices_sources)
         if not needs_key and is_only and is_parallel_before:
-            self._put(operator.id, before)
+            self._put_into(operator, before)
             return
         self.level[region.id] = self.level[before] + 1
         self.region[region.id] = region.id
@@ -234,6 +240,17 @@ class _Builder:
         assert key or not needs_key, f"the key of {region.id} reaches the operators that need it"
         self.keys[region.id] = {Stream(edge.source, edge.source_port): key}
         self._put(operator.id, region.id)
+
+    def _put_into(self, operator: Operator, place: str) -> None:
+        """Into a place, or one that follows it: a window operator whose outputs are put in order is by itself."""
+        if self._is_ranked(place) or (place in self.region and can_be_ranked(operator)):
+            before, place = place, f"{place}, {operator.id}"
+            self.follows[place] = before
+            self.level[place], self.region[place] = self.level[before], self.region[before]
+        self._put(operator.id, place)
+
+    def _is_ranked(self, place: str) -> bool:
+        return place in self.region and any(can_be_ranked(self.graph.operator(each)) for each in self.members[place])
 
     def _put_where_streams_meet(self, operator: Operator, region: Region, entering: list[Edge]) -> None:
         """A region that begins with an operator of several inputs, which all have the key, under names of their own."""
@@ -250,6 +267,8 @@ class _Builder:
         self._put(operator.id, region.id)
 
     def _has_key(self, place: str) -> bool:
+        while place in self.follows:
+            place = self.follows[place]
         return any(self.keys.get(place, {}).values())
 
     def _key_at(self, operator: Operator, region: Region) -> tuple[str, ...]:
@@ -284,6 +303,7 @@ class _Builder:
     def _places(self) -> tuple[Place, ...]:
         last = max(self.level.values())
         self.level[TAIL] = last + 1
+        # What follows a place comes behind it: its name begins with the other's.
         order = sorted(self.members, key=lambda place: (self.level[place], place))
         return tuple(self._place(place) for place in order)
 
@@ -310,60 +330,30 @@ class _Builder:
             self.channels[region] if region else 1,
             tuple(inputs),
             tuple(outputs),
-            selectivity is Selectivity.UNBOUNDED or (region is None and place != SOURCES and not self._is_split(place)),
+            not self._is_ranked(place)
+            and (
+                selectivity is Selectivity.UNBOUNDED
+                or (region is None and place != SOURCES and not self._is_split(place))
+            ),
             region,
+            self._is_ranked(place),
+            self.follows.get(place),
         )
 
     def _arrivals(self, places: tuple[Place, ...]) -> tuple[Arrival, ...]:
         return tuple(
-            Arrival(stream, place.id, self.keys.get(place.id, {}).get(stream, ()))
+            arrival
             for place in places
             for stream in place.inputs
+            for arrival in (
+                Arrival(stream, place.id, self.keys.get(place.id, {}).get(stream, ())),
+                *self._clock(place, stream),
+            )
         )
 
-
-def _with_lineages(layout: Layout) -> Layout:
-    """What every stream carries; an arrival that cannot be told is one that meets no other."""
-    behind: dict[Stream, Lineage] = {}
-    placed: list[Arrival] = []
-    for place in layout.places:  # by level: what comes in is known
-        arriving = [
-            replace(arrival, lineage=_on_arrival(layout, arrival, behind)) for arrival in layout.arriving(place.id)
-        ]
-        placed += arriving
-        known = replace(layout, arrivals=tuple(placed))
-        for number, stream in enumerate(place.outputs):
-            behind[stream] = _behind(known, place, number)
-    return replace(layout, arrivals=tuple(placed))
-
-
-def _behind(layout: Layout, place: Place, number: int) -> Lineage:
-    if place.id == SOURCES:
-        drawn: Lineage = (Number("draw"),)
-        return drawn if len(place.outputs) == 1 else (*drawn, Branch("draw", number))
-    lineage = layout.lineage_of_items(place)
-    if len(place.outputs) > 1:
-        # A split gives a tuple to its outputs in their order; of other places only the order at one output is known.
-        is_split = len(place.operators) == 1 and not place.is_prolific
-        lineage = (*lineage, Branch(place.id, number if not is_split else place.outputs[number].port, is_split))
-    return (*lineage, Number(place.id)) if place.is_prolific else lineage
-
-
-def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, Lineage]) -> Lineage:
-    """Where a stream goes to several places, the ways are taken in the order of its consumers."""
-    lineage = behind[arrival.stream]
-    tail_sinks = {sink.id for sink in layout.graph.sinks}
-    ways: list[str] = []
-    for edge in layout.graph.edges:
-        if (edge.source, edge.source_port) == (arrival.stream.operator, arrival.stream.port) and not edge.is_feedback:
-            target = TAIL if edge.target in tail_sinks else _place_of(layout, edge.target).id
-            if not ways or ways[-1] != target:
-                ways.append(target)
-    source = _place_of(layout, arrival.stream.operator).id
-    ways = [way for way in ways if way != source]
-    if len(ways) == 1:
-        return lineage
-    # A place that is come back to would take its turns before and after another's.
-    is_ordered = len(dict.fromkeys(ways)) == len(ways)
-    at = f"{arrival.stream.operator}.{arrival.stream.port}"
-    return (*lineage, Branch(at, ways.index(arrival.place), is_ordered))
+    def _clock(self, place: Place, stream: Stream) -> Iterator[Arrival]:
+        """The time of a stream that its windows close by, where it is in many channels."""
+        for definition in [self.graph.operator(each).definition for each in place.operators if place.is_ranked]:
+            assert isinstance(definition, WindowAggregate)
+            if definition.window.is_by_time and definition.window.clock == "stream":
+                yield Arrival(stream, place.id, clock=definition.window)

@@ -91,8 +91,8 @@ class PartWriter:
         finally:
             part.meaning.close()
 
-    def figures(self) -> Row:
-        return self.sender.figures({self.sink.id: self.metrics[self.sink.id]}, 0, [])
+    def figures(self) -> Iterator[Row]:
+        yield self.sender.figures({self.sink.id: self.metrics[self.sink.id]}, 0, [])
 
 
 def part_of(sink: Operator, place: Path, number: int) -> ChunkSink:

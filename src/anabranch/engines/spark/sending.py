@@ -13,6 +13,7 @@ from anabranch.engines.spark.meeting import taken
 from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.routing import channels_of
 from anabranch.engines.spark.shipping import ship_error, ship_figures
+from anabranch.engines.spark.ticks import ticks
 from anabranch.errors import RunError
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -33,6 +34,12 @@ class Sender:
         """The rows that take a piece to its channels; the end goes to all of them."""
         place = self.layout.place(arrival.place)
         first = 0 if place.is_tail else self.layout.first_channel(place)
+        if arrival.clock is not None:
+            mine = ticks(piece, arrival.clock)
+            if len(mine.chunk) or mine.end is not None:
+                row = self._row(arrival, first, epoch, mine)
+                yield from (replace(row, channel=first + channel) for channel in range(place.channels))
+            return
         if place.channels == 1 or not arrival.key:
             if len(piece.chunk) or piece.end is not None:
                 yield self._row(arrival, first + epoch % place.channels, epoch, piece)

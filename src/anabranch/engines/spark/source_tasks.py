@@ -106,7 +106,7 @@ class SliceTask:
         self.reporter.write()
         yield self.figures()
         if self.parts is not None:
-            yield self.parts.figures()
+            yield from self.parts.figures()
 
     def figures(self) -> Row:
         operators = {self.source.id: self.counted}

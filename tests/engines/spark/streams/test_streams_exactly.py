@@ -20,6 +20,7 @@ from tests.codegen.exactness import exact
 from tests.codegen.palette import programs
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
 from tests.engines.spark.test_layouts_exactly import expected, meetings
+from tests.engines.spark.test_windows_exactly import windowed
 
 CAREFUL = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 FEW = settings(CAREFUL, max_examples=8)  # each is compiled
@@ -68,3 +69,15 @@ def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: in
     folder = tmp_path_factory.mktemp("stream")
     found = as_stream(program.graph, folder, seed, 0.05, channels=channels, at_once=1, form="python")
     assert found == expected(program.graph)
+
+
+@CAREFUL
+@given(windowed(), st.integers(1, 3), st.integers(0, 10**6))
+def test_windows_of_many_keys(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
+
+
+@FEW
+@given(windowed(), st.integers(2, 3), st.integers(0, 10**6))
+def test_windows_of_many_keys_in_native_code(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="auto")

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from anabranch.codegen.build import built
+from anabranch.engines.spark.channel import Channel
 from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.shipping import Job, unshipped
-from anabranch.engines.spark.tasks import Channel, freeze
+from anabranch.engines.spark.tasks import channel_at, freeze
 
 _MOST_WARM = 64  # channels in one worker
 _LEAST_TO_PACK = 1 << 20  # bytes of changes
@@ -87,8 +87,8 @@ class Channels(StatefulProcessor):
         channel.begin_figures()
         for epoch, of_epoch in groupby(rows, key=_BY_EPOCH):
             yield from channel.epoch(epoch, list(of_epoch))
-        yield channel.figures()
-        if channel.has_stopped:
+        yield from channel.figures()
+        if channel.is_broken:
             return  # the batch fails, so there is nothing to keep
         self.store.save(warm)
         _warm[name] = warm
@@ -102,8 +102,8 @@ class Channels(StatefulProcessor):
 def _cold(job: Job, place_number: int) -> _Warm:
     """A channel that has seen nothing yet."""
     place = job.layout.places[place_number]
-    element = built(job.generated[place.id], origins=True, tracks_changes=True)
-    return _Warm(Channel(job, place, element), element.form)
+    channel = channel_at(job, place, tracks_changes=True)
+    return _Warm(channel, channel.state.form)
 
 
 class _Store:
@@ -124,13 +124,13 @@ class _Store:
             return warm
         if warm.head is not None and head.base < warm.head.version < head.version:
             seen = self._parts.getValue((warm.head.version,))
-            if seen is not None and seen[0] == warm.head.token and warm.form == warm.channel.element.form:
-                warm.channel.element.catch_up(self._since(warm.head.version, head.version))
+            if seen is not None and seen[0] == warm.head.token and warm.form == warm.channel.state.form:
+                warm.channel.state.catch_up(self._since(warm.head.version, head.version))
                 return _at(warm, head)
         whole = self._parts.getValue((_WHOLE,))
         assert whole is not None
         warm = _cold(job, place)
-        warm.channel.element.restore(bytes(whole[1]), self._since(head.base, head.version))
+        warm.channel.state.restore(bytes(whole[1]), self._since(head.base, head.version))
         return _at(warm, head)
 
     def _head(self) -> _Head | None:
@@ -146,7 +146,7 @@ class _Store:
 
     def save(self, warm: _Warm) -> None:
         """The next version: what changed, or all of it where that has become less than the changes together."""
-        element, token = warm.channel.element, secrets.token_hex(8)
+        element, token = warm.channel.state, secrets.token_hex(8)
         version = 1 if warm.head is None else warm.head.version + 1
         if warm.head is not None and warm.form == element.form:
             changes = element.save_changes()
@@ -167,7 +167,7 @@ class _Store:
 
 
 def _at(warm: _Warm, head: _Head) -> _Warm:
-    warm.head, warm.form = head, warm.channel.element.form
+    warm.head, warm.form = head, warm.channel.state.form
     return warm
 
 

@@ -1,0 +1,152 @@
+"""One channel of a place: a processing element, and what it needs to take pieces of streams and give others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+
+import numpy as np
+
+from anabranch.codegen.build import built
+from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.pe import ProcessingElement, Stopped
+from anabranch.codegen.stages import Staged
+from anabranch.engines.spark.chunk_rows import Piece, Row, unpack
+from anabranch.engines.spark.layout import Place
+from anabranch.engines.spark.meeting import Arrived, Items, as_columns, gathered, met
+from anabranch.engines.spark.order import LAST, Columns, Moment, indices, width
+from anabranch.engines.spark.sending import Sender
+from anabranch.engines.spark.shipping import Job
+from anabranch.engines.spark.watching import Reporter
+from anabranch.errors import RunError
+from anabranch.graph.schema import Schema
+from anabranch.operators.metrics import OperatorMetrics
+
+Pieces = list[list[Piece]]  # by arrival
+
+
+class Channel:
+    """One channel of a place in one task, and of those that follow it there."""
+
+    def __init__(self, job: Job, place: Place, followers: Sequence[Channel], *, tracks_changes: bool) -> None:
+        self.layout = job.layout
+        self.place = place
+        self.followers = {follower.place.id: follower for follower in followers}
+        self.sender = Sender(job.layout)
+        self.element: ProcessingElement = built(job.generated[place.id], origins=True, tracks_changes=tracks_changes)
+        self.arriving = job.layout.arriving(place.id)
+        self.lineage = job.layout.lineage_of_items(place)
+        self.has_stopped = False
+        self.reporter = Reporter(job.reports, place.id)
+        self.begin_figures()
+
+    @property
+    def state(self) -> ProcessingElement:
+        """All elements as one, to be saved and restored."""
+        elements = [self.element, *(follower.state for follower in self.followers.values())]
+        return elements[0] if len(elements) == 1 else Staged(elements)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether an operator stopped the run, here or behind."""
+        return self.has_stopped or any(follower.is_broken for follower in self.followers.values())
+
+    # Epochs -----------------------------------------------------------------------------------------------------
+
+    def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
+        pieces: Pieces = [[] for _ in self.arriving]
+        for row in rows:
+            pieces[row.arrival].append(unpack(self.schema(row.arrival), row.payload))
+        yield from self.process(epoch, pieces)
+
+    def schema(self, arrival: int) -> Schema:
+        """Of a stream, as it arrives."""
+        stream = self.arriving[arrival].stream
+        return self.layout.graph.operator(stream.operator).outputs[stream.port].schema
+
+    def process(self, epoch: int, pieces: Pieces) -> Iterator[Row]:
+        if self.has_stopped:
+            return
+        arrived = [
+            gathered(self.schema(at), each, width(arrival.lineage))
+            for at, (arrival, each) in enumerate(zip(self.arriving, pieces, strict=True))
+        ]
+        items = self.items(epoch, arrived)
+        try:
+            outputs = self.element.process(items.batch)
+        except Stopped as stopped:
+            self.has_stopped = True
+            yield from self._sent(epoch, items, stopped.outputs)
+            yield from self.sender.error(epoch, self.moment(items, stopped), self.error(stopped.error))
+            return
+        self.reporter.add(len(items), sum(map(len, outputs)))
+        yield from self._sent(epoch, items, outputs)
+
+    def items(self, epoch: int, arrived: list[Arrived]) -> Items:
+        return met(arrived, [arrival.lineage for arrival in self.arriving])
+
+    def moment(self, items: Items, stopped: Stopped) -> Moment:
+        """When an item failed: behind what it was made into before."""
+        return Moment(self.lineage, numbers_of(items, stopped.begun - 1))
+
+    def error(self, error: RunError) -> RunError:
+        """As a user is told."""
+        return error
+
+    # Outputs ----------------------------------------------------------------------------------------------------
+
+    def _sent(self, epoch: int, items: Items, outputs: list[Chunk]) -> Iterator[Row]:
+        local: dict[str, Pieces] = {}
+        for stream, chunk in zip(self.place.outputs, outputs, strict=True):
+            piece = self.piece(items, chunk)
+            for arrival in self.layout.leaving(stream):
+                follower = self.followers.get(arrival.place)
+                if follower is None:
+                    yield from self.sender.rows(arrival, epoch, piece)
+                elif len(piece.chunk) or piece.end is not None:
+                    pieces = local.setdefault(arrival.place, [[] for _ in follower.arriving])
+                    pieces[follower.arriving.index(arrival)].append(piece)
+        for name, pieces in local.items():
+            yield from self.followers[name].process(epoch, pieces)
+
+    def piece(self, items: Items, chunk: Chunk) -> Piece:
+        """An output with the columns of its order, and where it ends if it does."""
+        order: Columns = (np.empty(0, np.int64),) * (len(items.order) + self.place.is_prolific)
+        if len(chunk):
+            assert chunk.origins is not None
+            order = tuple(column[chunk.origins] for column in items.order)
+            if self.place.is_prolific:
+                order = (*order, indices(chunk.origins))
+        return Piece(as_columns(chunk), order, self.end(items, int(self.place.is_prolific)) if chunk.is_last else None)
+
+    def end(self, items: Items, more: int) -> tuple[int, ...]:
+        """A stream ends with the last of those it is made of, behind all that this gave: `more` columns say so."""
+        return (*numbers_of(items, max(items.ends)), *[int(LAST)] * more)
+
+    # Figures ----------------------------------------------------------------------------------------------------
+
+    def figures(self) -> Iterator[Row]:
+        """What was counted since `begin_figures`, or the start."""
+        self.reporter.write()
+        yield self.sender.figures(self.counted(), 0, list(self.element.notes))
+        for follower in self.followers.values():
+            yield from follower.figures()
+
+    def counted(self) -> dict[str, OperatorMetrics]:
+        return {
+            name: OperatorMetrics(
+                *(getattr(now, each.name) - getattr(self.before[name], each.name) for each in fields(now))
+            )
+            for name, now in self.element.metrics.items()
+        }
+
+    def begin_figures(self) -> None:
+        """Count from here on: those of the batches before are with the driver."""
+        self.before = {name: replace(counted) for name, counted in self.element.metrics.items()}
+        for follower in self.followers.values():
+            follower.begin_figures()
+
+
+def numbers_of(items: Items, at: int) -> tuple[int, ...]:
+    """The place of an item in the order."""
+    return tuple(int(column[at]) for column in items.order)

@@ -1,0 +1,158 @@
+"""A window operator of which each channel has some keys: how what all of them give at one moment is put in order.
+
+When the time of a stream passes a boundary, and when it ends, windows close in every channel. Their order is that of
+their ends, then that of their first tuples (design, section 2). So the operator is given the place of each tuple in the
+order as further attributes, and gives those of the first tuple of a window back in further columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.part import Part, Stream
+from anabranch.engines.spark.layout import Elsewhere, Layout, Place
+from anabranch.engines.spark.meeting import Arrived
+from anabranch.engines.spark.order import Columns, width
+from anabranch.graph.model import Edge, Graph, Operator, Port
+from anabranch.graph.schema import Attribute, AttributeType, Schema
+from anabranch.operators.aggregate import CLOCK, WindowAggregate
+from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge
+
+_INT = AttributeType("int")
+
+
+def can_be_ranked(operator: Operator) -> bool:
+    """Of one with a key and groups it is the order of the keys that counts, which groups do not know."""
+    definition = operator.definition
+    return isinstance(definition, WindowAggregate) and not definition.group_by
+
+
+def ranked_part(layout: Layout, place: Place) -> Part:
+    """The part of a ranked place: its operator with these attributes and columns, between what stands for others."""
+    operator = layout.graph.operator(place.operators[0])
+    definition = operator.definition
+    assert isinstance(definition, WindowAggregate)
+    arriving = layout.arriving(place.id)
+    source = layout.graph.operator(arriving[0].stream.operator)
+    port = arriving[0].stream.port
+    taken = operator.inputs[0].schema
+    numbers = _names("order", width(arriving[0].lineage) + 1, taken)
+    given = operator.outputs[0].schema
+    ranks = _names("rank", len(layout.ranks(place)), given)
+    # Ranks come first: where a tuple fails at a column behind them and is skipped, it still began the window.
+    columns: list[Any] = [(ranks[0], WindowEdge("index"))] if definition.window.is_by_time else []
+    firsts = zip(ranks[-len(numbers) :], numbers, strict=True)
+    columns += [(rank, Aggregate("first", number)) for rank, number in firsts]
+    columns += [(name, _seeing(column, taken)) for name, column in definition.columns]
+    inputs = [replace(operator.inputs[0], schema=_extended(taken, numbers))]
+    edges = [Edge(source.id, port, operator.id, 0)]
+    streams = [arriving[0].stream]
+    outside = [_giving(source, port, _extended(taken, numbers))]
+    if len(arriving) > 1:
+        clock = Operator(f"{operator.id}: clock", Elsewhere(), (), (Port("out", taken),), operator.location)
+        inputs.append(Port("clock", taken))
+        edges.append(Edge(clock.id, 0, operator.id, CLOCK))
+        streams.append(Stream(clock.id))
+        outside.append(clock)
+    ranked = replace(
+        operator,
+        definition=replace(definition, columns=tuple(columns), ranks=ranks),
+        inputs=tuple(inputs),
+        outputs=(replace(operator.outputs[0], schema=_extended(given, (), ranks)),),
+    )
+    graph = Graph(layout.graph.name, (*outside, ranked), tuple(edges))
+    return Part(graph, place.operators, tuple(streams), place.outputs)
+
+
+def _giving(source: Operator, port: int, schema: Schema) -> Operator:
+    ports = [replace(each, schema=schema) if at == port else each for at, each in enumerate(source.outputs)]
+    return Operator(source.id, Elsewhere(), (), tuple(ports), source.location)
+
+
+def _names(what: str, count: int, beside: Schema) -> tuple[str, ...]:
+    """New names of attributes."""
+    while any(name.startswith(what) for name in beside.names):
+        what += "_"
+    return tuple(f"{what}{number}" for number in range(count))
+
+
+def _extended(schema: Schema, behind: tuple[str, ...], before: tuple[str, ...] = ()) -> Schema:
+    """With more attributes, which are ints."""
+    attributes = (
+        *(Attribute(name, _INT) for name in before),
+        *schema.attributes,
+        *(Attribute(name, _INT) for name in behind),
+    )
+    members = [(attribute.name, Any) for attribute in attributes]
+    kind: Any = NamedTuple(schema.name, members)  # type: ignore[misc]  # known only now
+    return Schema(kind, attributes)
+
+
+# Aggregates of the user's own -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seeing:
+    """Makes a user's accumulators, to which tuples are shown as the user knows them."""
+
+    factory: Callable[[], Accumulator]
+    schema: Schema
+
+    def __call__(self) -> Accumulator:
+        return _Seeing(self.factory(), self.schema.type)
+
+
+class _Seeing:
+    def __init__(self, inner: Accumulator, kind: Any) -> None:
+        self.inner, self.kind = inner, kind
+
+    def add(self, item: Any) -> None:
+        self.inner.add(as_known(item, self.kind))
+
+    def result(self) -> Any:
+        return self.inner.result()
+
+
+def _seeing(column: Any, schema: Schema) -> Any:
+    return replace(column, factory=Seeing(column.factory, schema)) if isinstance(column, UserAggregate) else column
+
+
+def as_known(item: Any, kind: Any) -> Any:
+    """A tuple without what was added to it."""
+    return tuple.__new__(kind, item[: len(kind._fields)])
+
+
+# Chunks ---------------------------------------------------------------------------------------------------------------
+
+
+def with_numbers(arrived: Arrived, epoch: int, schema: Schema) -> Arrived:
+    """Tuples with their places in the order."""
+    chunk, count = arrived.chunk, len(arrived.chunk)
+    numbers = (np.full(count, epoch, np.int64), *arrived.order)
+    if chunk.has_batch:
+        arrays = [*chunk.batch.columns, *(pa.array(column) for column in numbers)]
+        made = Chunk.of_batch(schema, pa.record_batch(arrays, names=list(schema.names)))
+    else:
+        make: Any = schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
+        added = zip(*(column.tolist() for column in numbers), strict=True)
+        made = Chunk.of_rows(schema, [make((*row, *more)) for row, more in zip(chunk.rows, added, strict=True)])
+    return replace(arrived, chunk=made)
+
+
+def without_ranks(chunk: Chunk, schema: Schema) -> tuple[Chunk, Columns]:
+    """Outputs as they go on, and the columns of their order."""
+    count = len(chunk.schema.names) - len(schema.names)
+    if chunk.has_batch:
+        batch = chunk.batch
+        known = pa.record_batch(batch.columns[count:], pa.schema(list(batch.schema)[count:]))
+        return Chunk.of_batch(schema, known), tuple(column.to_numpy() for column in batch.columns[:count])
+    rows = chunk.rows
+    ranks = tuple(np.array([row[at] for row in rows], np.int64) for at in range(count))
+    make: Any = schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
+    return Chunk.of_rows(schema, [make(row[count:]) for row in rows]), ranks

@@ -1,0 +1,73 @@
+"""A channel of windows: what it gives at one moment is put in order by columns of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.pe import Stopped
+from anabranch.engines.spark.channel import Channel, numbers_of
+from anabranch.engines.spark.chunk_rows import Piece
+from anabranch.engines.spark.layout import Place
+from anabranch.engines.spark.meeting import Arrived, Items, as_columns, met
+from anabranch.engines.spark.order import Columns, Moment
+from anabranch.engines.spark.ranked import as_known, with_numbers, without_ranks
+from anabranch.engines.spark.shipping import Job
+from anabranch.errors import OperatorError, RunError
+from anabranch.operators.metrics import OperatorMetrics
+
+
+class WindowChannel(Channel):
+    """Of a ranked place: one window operator."""
+
+    def __init__(self, job: Job, place: Place, followers: Sequence[Channel], *, tracks_changes: bool) -> None:
+        super().__init__(job, place, followers, tracks_changes=tracks_changes)
+        [self.name] = place.operators
+        self.part = job.generated[place.id].stages[0].part
+        self.ranks = job.layout.ranks(place)
+        self.given = job.layout.graph.operator(self.name).outputs[0].schema
+
+    def items(self, epoch: int, arrived: list[Arrived]) -> Items:
+        numbered = with_numbers(arrived[0], epoch, self.part.schema(self.part.inputs[0]))
+        items = met([numbered, *arrived[1:]], [arrival.lineage for arrival in self.arriving])
+        self.ticks += sum(len(one.chunk) for one in arrived[1:])
+        return items
+
+    def piece(self, items: Items, chunk: Chunk) -> Piece:
+        known, ranks = without_ranks(as_columns(chunk), self.given)
+        order: Columns = (np.empty(0, np.int64),) * (len(items.order) + len(self.ranks))
+        if len(chunk):
+            assert chunk.origins is not None
+            order = (*(column[chunk.origins] for column in items.order), *ranks)
+        return Piece(known, order, self.end(items, len(self.ranks)) if chunk.is_last else None)
+
+    def moment(self, items: Items, stopped: Stopped) -> Moment:
+        """Where windows of several channels close at once, the one that failed has a place among them."""
+        at = stopped.begun - 1
+        is_tuple = at not in items.ends and (items.batch.turns is None or items.batch.turns[at] == 0)
+        if is_tuple:
+            return super().moment(items, stopped)
+        element: Any = self.element
+        failed = getattr(element, "python", element).meaning(self.name)  # native code does not fail
+        return Moment((*self.lineage, *self.ranks), (*numbers_of(items, at), *failed.closing))
+
+    def error(self, error: RunError) -> RunError:
+        if isinstance(error, OperatorError) and isinstance(error.item, tuple):
+            error.item = as_known(error.item, self.schema(0).type)
+        return error
+
+    # Figures ----------------------------------------------------------------------------------------------------
+
+    def counted(self) -> dict[str, OperatorMetrics]:
+        """Times that others sent are no tuples."""
+        found = super().counted()
+        own = found[self.name]
+        return {**found, self.name: replace(own, received=own.received - self.ticks)}
+
+    def begin_figures(self) -> None:
+        super().begin_figures()
+        self.ticks = 0
