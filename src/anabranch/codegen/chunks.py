@@ -23,7 +23,8 @@ class Chunk:
     It is made from rows (NamedTuples) or from columns (an Arrow record batch) and converted at most once, when the
     other form is asked for. `punctuations` holds for each window punctuation how many tuples of the chunk come before
     it; `is_last` says that the stream ends behind the chunk. `origins`, where a processing element was asked for them,
-    gives for every tuple the number of the item of its input batch that it comes from.
+    gives for every tuple the number of the item of its input batch that it comes from, and `punctuation_origins` for
+    every punctuation.
     """
 
     schema: Schema
@@ -32,6 +33,7 @@ class Chunk:
     punctuations: Sequence[int] = ()
     is_last: bool = False
     origins: Positions | None = field(default=None, repr=False)
+    punctuation_origins: Positions | None = field(default=None, repr=False)
 
     @classmethod
     def of_rows(

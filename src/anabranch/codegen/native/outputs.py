@@ -11,7 +11,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.native.arrays import Array, ColumnArrays, place_of
 from anabranch.codegen.native.assemble import Assembled
 from anabranch.codegen.native.dtypes import numpy_dtype
-from anabranch.codegen.native.kernel import OutputMode
+from anabranch.codegen.native.kernel import SHIFT, OutputMode
 from anabranch.codegen.native.state import NativeState
 from anabranch.codegen.part import Part
 from anabranch.graph.schema import AttributeType
@@ -75,7 +75,7 @@ class _Output:
         self.room_place = _place(assembled, f"out{number}_room")
         self.grows = number in assembled.growing
         self.most = assembled.most_emitted.get(number, 1)
-        self.punctuations: list[int] = []
+        self.punctuations: list[tuple[int, int]] = []  # how many tuples are before each, and the item it comes from
         self.is_ended = False
 
     def lengthened(self, of: tuple[Any, ...], dtype: str, kept: int) -> Array:
@@ -139,16 +139,17 @@ class Outputs:
         return self._state.words[output.count_place] if output.count_place >= 0 else 0
 
     def punctuate(self, number: int) -> None:
-        self._outputs[number].punctuations.append(self._count(self._outputs[number]))
+        output = self._outputs[number]
+        output.punctuations.append((self._count(output), self._state.words[SHIFT]))
 
     def end(self, number: int) -> None:
         self._outputs[number].is_ended = True
 
-    def marks(self) -> list[tuple[list[int], bool]]:
+    def marks(self) -> list[tuple[list[tuple[int, int]], bool]]:
         """The punctuations and ends so far."""
         return [(list(each.punctuations), each.is_ended) for each in self._outputs]
 
-    def set_marks(self, marks: list[tuple[list[int], bool]]) -> None:
+    def set_marks(self, marks: list[tuple[list[tuple[int, int]], bool]]) -> None:
         for output, (punctuations, is_ended) in zip(self._outputs, marks, strict=True):
             output.punctuations, output.is_ended = punctuations, is_ended
 
@@ -174,4 +175,6 @@ class Outputs:
             # By names: a column that passes through has its own type, datetimes perhaps a zone.
             batch = pa.RecordBatch.from_arrays(columns, names=output.arrow.names)
         origins = None if output.origins is None else output.origins[:count].copy()
-        return Chunk(output.schema, None, batch, output.punctuations, output.is_ended, origins)
+        before, items = [each[0] for each in output.punctuations], [each[1] for each in output.punctuations]
+        of_items = None if origins is None else np.array(items, np.int64)
+        return Chunk(output.schema, None, batch, before, output.is_ended, origins, of_items)

@@ -56,4 +56,6 @@ def _joined(one: Chunk, other: Chunk, item: int) -> Chunk:
     chunk = Chunk.of_rows(one.schema, one.rows + other.rows, punctuations=punctuations, is_last=is_last)
     if one.origins is not None and other.origins is not None:
         chunk.origins = np.concatenate([one.origins, other.origins + item])
+    if one.punctuation_origins is not None and other.punctuation_origins is not None:
+        chunk.punctuation_origins = np.concatenate([one.punctuation_origins, other.punctuation_origins + item])
     return chunk

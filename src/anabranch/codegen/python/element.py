@@ -193,6 +193,7 @@ class PythonElement:
         chunk = Chunk.of_rows(self.part.schema(stream), left.rows, punctuations=left.punctuations, is_last=left.is_last)
         if each.clock is not None:
             chunk.origins = np.array(left.origins, np.int64)
+            chunk.punctuation_origins = np.array(left.punctuation_origins, np.int64)
         return chunk
 
     def save(self) -> bytes:

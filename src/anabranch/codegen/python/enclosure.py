@@ -35,6 +35,7 @@ class Left:
     rows: list[Any] = field(default_factory=list)
     punctuations: list[int] = field(default_factory=list)
     origins: list[int] = field(default_factory=list)
+    punctuation_origins: list[int] = field(default_factory=list)
     is_last: bool = False
 
 
@@ -54,6 +55,8 @@ class ExitMeaning(SinkMeaning):
 
     def punctuation(self, port: int) -> Iterable[Emission]:
         self.left.punctuations.append(len(self.left.rows))
+        if self.clock is not None:
+            self.left.punctuation_origins.append(self.clock[0])
         return ()
 
     def end(self, port: int) -> Iterable[Emission]:

@@ -14,7 +14,7 @@ from anabranch.codegen.stages import Staged
 from anabranch.engines.spark.chunk_rows import Piece, Row, unpack
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, as_columns, gathered, met
-from anabranch.engines.spark.order import LAST, Columns, Moment, indices, width
+from anabranch.engines.spark.order import LAST, Column, Columns, Moment, indices_of, width
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.watching import Reporter
@@ -103,21 +103,20 @@ class Channel:
                 follower = self.followers.get(arrival.place)
                 if follower is None:
                     yield from self.sender.rows(arrival, epoch, piece)
-                elif len(piece.chunk) or piece.end is not None:
+                elif not piece.is_empty:
                     pieces = local.setdefault(arrival.place, [[] for _ in follower.arriving])
                     pieces[follower.arriving.index(arrival)].append(piece)
         for name, pieces in local.items():
             yield from self.followers[name].process(epoch, pieces)
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
-        """An output with the columns of its order, and where it ends if it does."""
-        order: Columns = (np.empty(0, np.int64),) * (len(items.order) + self.place.is_prolific)
-        if len(chunk):
-            assert chunk.origins is not None
-            order = tuple(column[chunk.origins] for column in items.order)
-            if self.place.is_prolific:
-                order = (*order, indices(chunk.origins))
-        return Piece(as_columns(chunk), order, self.end(items, int(self.place.is_prolific)) if chunk.is_last else None)
+        """An output with the columns of its order, and where its punctuations and its end are."""
+        order, punctuations = numbers_behind(items, chunk)
+        if self.place.is_prolific:
+            of_tuples, of_punctuations = indices(chunk)
+            order, punctuations = (*order, of_tuples), (*punctuations, of_punctuations) if punctuations else ()
+        end = self.end(items, int(self.place.is_prolific)) if chunk.is_last else None
+        return Piece(as_columns(chunk), order, end, punctuations)
 
     def end(self, items: Items, more: int) -> tuple[int, ...]:
         """A stream ends with the last of those it is made of, behind all that this gave: `more` columns say so."""
@@ -145,6 +144,29 @@ class Channel:
         self.before = {name: replace(counted) for name, counted in self.element.metrics.items()}
         for follower in self.followers.values():
             follower.begin_figures()
+
+
+def numbers_behind(items: Items, chunk: Chunk) -> tuple[Columns, Columns]:
+    """The places in the order that tuples of an output have from their items, and those of its punctuations, if any."""
+    order = tuple(column[_known(chunk.origins)] for column in items.order)
+    if not len(chunk.punctuations):
+        return order, ()
+    return order, tuple(column[_known(chunk.punctuation_origins)] for column in items.order)
+
+
+def indices(chunk: Chunk) -> tuple[Column, Column]:
+    """Which each tuple, and each punctuation, is of all that came from one item."""
+    origins, before = _known(chunk.origins), np.array(chunk.punctuations, np.int64)
+    if not len(before):
+        return indices_of(origins), before
+    found = indices_of(np.insert(origins, before, _known(chunk.punctuation_origins)))
+    places = before + np.arange(len(before))
+    return np.delete(found, places), found[places]
+
+
+def _known(origins: Column | None) -> Column:
+    """Native code that never gives anything has none."""
+    return np.empty(0, np.int64) if origins is None else origins
 
 
 def numbers_of(items: Items, at: int) -> tuple[int, ...]:

@@ -77,17 +77,24 @@ def rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
 class Piece:
     """Tuples of a stream on their way into a channel, within one epoch, with the columns of their order.
 
-    `end`, on the last piece of a stream, is where it ends in that order. Columns are left out where they would only
-    count the tuples of a whole epoch.
+    `end`, on the last piece of a stream, is where it ends in that order, and `punctuations` are columns of where those
+    are. Columns are left out where they would only count the tuples of a whole epoch.
     """
 
     chunk: Chunk
     order: Columns | None
     end: tuple[int, ...] | None = None
+    punctuations: Columns = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not len(self.chunk) and self.end is None and not self.punctuations
 
 
 def pack(piece: Piece) -> pa.Buffer:
     meta: dict[str, Any] = {"end": piece.end, "order": -1 if piece.order is None else len(piece.order)}
+    if piece.punctuations:
+        meta["punctuations"] = [column.tolist() for column in piece.punctuations]
     try:
         columns = piece.chunk.batch
     except NoColumns:
@@ -129,7 +136,8 @@ def unpack(schema: Schema, payload: Any) -> Piece:
         if meta["order"] >= 0:
             order = tuple(column.to_numpy() for column in batch.columns[own:])
     end = meta["end"]
-    return Piece(chunk, order, None if end is None else tuple(end))
+    punctuations = tuple(np.array(column, np.int64) for column in meta.get("punctuations", ()))
+    return Piece(chunk, order, None if end is None else tuple(end), punctuations)
 
 
 # Rows without columns -------------------------------------------------------------------------------------------------

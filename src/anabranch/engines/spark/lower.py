@@ -46,10 +46,11 @@ def lower(plan: Plan, channels: Mapping[str, int], *, slices_sources: bool) -> L
 def _why_not(plan: Plan, region: Region) -> str | None:
     """Why a region runs in one place."""
     operators = [plan.graph.operator(operator_id) for operator_id in region.operators]
+    index = GraphIndex(plan.graph)
     for operator in operators:
         properties = plan.properties[operator.id]
-        if any(port.is_punctuated for port in (*operator.inputs, *operator.outputs)):
-            return f"punctuations pass '{operator.id}'"
+        if any(operator.id in _reachable(index, [edge.target]) for edge in index.leaving(operator.id)):
+            return f"'{operator.id}' is in a loop, which runs as a whole"
         if can_be_ranked(operator):
             continue
         if operator.id in region.clocks:

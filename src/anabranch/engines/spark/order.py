@@ -72,7 +72,7 @@ def in_order(keys: Sequence[Sequence[Column]]) -> Column:
     return np.lexsort(joined[::-1])
 
 
-def indices(origins: Column) -> Column:
+def indices_of(origins: Column) -> Column:
     """For each of the tuples that come from these items, in order: which it is of those from the same item."""
     if not len(origins):
         return origins

@@ -31,25 +31,26 @@ class Sender:
         }
 
     def rows(self, arrival: Arrival, epoch: int, piece: Piece) -> Iterator[Row]:
-        """The rows that take a piece to its channels; the end goes to all of them."""
+        """The rows that take a piece to its channels; punctuations and the end go to all of them."""
         place = self.layout.place(arrival.place)
         first = 0 if place.is_tail else self.layout.first_channel(place)
         if arrival.clock is not None:
             mine = ticks(piece, arrival.clock)
-            if len(mine.chunk) or mine.end is not None:
+            if not mine.is_empty:
                 row = self._row(arrival, first, epoch, mine)
                 yield from (replace(row, channel=first + channel) for channel in range(place.channels))
             return
         if place.channels == 1 or not arrival.key:
-            if len(piece.chunk) or piece.end is not None:
+            if not piece.is_empty:
                 yield self._row(arrival, first + epoch % place.channels, epoch, piece)
             return
         channels = channels_of(piece.chunk, arrival.key, place.channels)
         order = piece.order if piece.order is not None else (np.arange(len(piece.chunk), dtype=np.int64),)
         for channel in range(place.channels):
             positions = np.flatnonzero(channels == channel)
-            if len(positions) or piece.end is not None:
-                mine = Piece(taken(piece.chunk, positions), tuple(column[positions] for column in order), piece.end)
+            of_channel = tuple(column[positions] for column in order)
+            mine = Piece(taken(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
+            if not mine.is_empty:
                 yield self._row(arrival, first + channel, epoch, mine)
 
     def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from anabranch.codegen.forms import Form
@@ -94,8 +95,7 @@ class Tail:
         return self.graph.operator(stream.operator).outputs[stream.port].schema
 
     def _cut(self, number: int, one: Arrived, moment: Moment) -> Arrived:
-        is_after = moment.precedes(self.arriving[number].lineage, one.order, len(one.chunk))
-        return without(one, is_after)
+        return without(one, partial(moment.precedes, self.arriving[number].lineage))
 
     def add_figures(self, rows: Iterable[Row]) -> None:
         """What tasks have counted."""

@@ -10,11 +10,11 @@ import numpy as np
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.pe import Stopped
-from anabranch.engines.spark.channel import Channel, numbers_of
+from anabranch.engines.spark.channel import Channel, numbers_behind, numbers_of
 from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, as_columns, met
-from anabranch.engines.spark.order import Columns, Moment
+from anabranch.engines.spark.order import LAST, Moment
 from anabranch.engines.spark.ranked import as_known, with_numbers, without_ranks
 from anabranch.engines.spark.shipping import Job
 from anabranch.errors import OperatorError, RunError
@@ -39,17 +39,17 @@ class WindowChannel(Channel):
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
         known, ranks = without_ranks(as_columns(chunk), self.given)
-        order: Columns = (np.empty(0, np.int64),) * (len(items.order) + len(self.ranks))
-        if len(chunk):
-            assert chunk.origins is not None
-            order = (*(column[chunk.origins] for column in items.order), *ranks)
-        return Piece(known, order, self.end(items, len(self.ranks)) if chunk.is_last else None)
+        order, punctuations = numbers_behind(items, chunk)
+        if punctuations:  # behind all that they closed
+            punctuations += (np.full(len(punctuations[0]), LAST),) * len(self.ranks)
+        end = self.end(items, len(self.ranks)) if chunk.is_last else None
+        return Piece(known, (*order, *ranks), end, punctuations)
 
     def moment(self, items: Items, stopped: Stopped) -> Moment:
         """Where windows of several channels close at once, the one that failed has a place among them."""
         at = stopped.begun - 1
-        is_tuple = at not in items.ends and (items.batch.turns is None or items.batch.turns[at] == 0)
-        if is_tuple:
+        is_mark = at in items.ends or at in items.punctuations
+        if not is_mark and (items.batch.turns is None or items.batch.turns[at] == 0):
             return super().moment(items, stopped)
         element: Any = self.element
         failed = getattr(element, "python", element).meaning(self.name)  # native code does not fail
