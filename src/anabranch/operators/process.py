@@ -64,6 +64,9 @@ class _ProcessMeaning(Meaning):
         ]
         # Insertion order is the order of first arrival, which `finish` and `punctuation` follow.
         self.instances: dict[Any, Any] = {}
+        # For engines: whose turn it is there, and, where they ask for it, whose each tuple was that was given.
+        self.current: Any = None
+        self.given: list[Any] | None = None
 
     def process(self, port: int, item: Any) -> Iterator[Emission]:
         instance = self._instance(self.readers[port](item))
@@ -89,9 +92,14 @@ class _ProcessMeaning(Meaning):
             yield partial(self._call, key, method_name)
 
     def _call(self, key: Any, method_name: str) -> Iterator[Emission]:
+        self.current = key
         method = getattr(self._instance(key), method_name, None)
-        if method is not None:
-            yield from each_emission(method(), self.operator)
+        if method is None:
+            return
+        for emission in each_emission(method(), self.operator):
+            yield emission
+            if self.given is not None:
+                self.given.append(key)
 
 
 def _no_key(item: Any) -> None:

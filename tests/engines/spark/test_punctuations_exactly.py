@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +49,31 @@ class SinceThen:
         self.count = 0
 
 
+class Sessions:
+    """Gives what came since the last punctuation, and at the end; some of them cannot."""
+
+    def __init__(self) -> None:
+        self.last: Click | None = None
+        self.count = 0
+
+    def process(self, click: Click) -> Iterator[Click]:
+        self.last = click
+        self.count += 1
+        if self.count % 5 == 0:
+            yield click._replace(n=self.count)
+            yield click
+
+    def punctuation(self) -> Iterator[Click]:
+        if self.last is not None:
+            for number in range(self.count % 4):
+                yield self.last._replace(n=1200 // (17 - self.count) - number)
+
+    def finish(self) -> Iterator[Click]:
+        yield from self.punctuation()
+        if self.last is not None:
+            yield Click(self.last.user, self.last.page, 1200 // (13 - self.count))
+
+
 class Marked:
     """Sees punctuations as tuples."""
 
@@ -79,12 +105,17 @@ CLICKS = st.lists(
 
 
 def through(draw: st.DrawFn, stream: Any) -> Any:
-    for step in draw(st.lists(st.sampled_from(["filter", "twice", "since", "since by page", "fails"]), max_size=3)):
+    steps = ["filter", "twice", "since", "since by page", "sessions", "sessions by page", "fails"]
+    for step in draw(st.lists(st.sampled_from(steps), max_size=3)):
         match step:
             case "filter":
                 stream = stream.filter(lambda click: click.n != 2)
             case "twice":
                 stream = stream.flat_map(twice, out=Click)
+            case "sessions":
+                stream = stream.process(Sessions, key=["user", "page"])
+            case "sessions by page":
+                stream = stream.process(Sessions, key="page", on_error=draw(st.sampled_from(["stop", "skip"])))
             case "fails":
                 stream = stream.map(reciprocal, on_error=draw(st.sampled_from(["stop", "skip", "skip"])))
             case _:
@@ -101,7 +132,7 @@ def punctuated(draw: st.DrawFn) -> Program:
     stream = through(draw, stream.punctuate(**marks))
     if draw(st.integers(0, 3)) == 0:
         stream = stream.union(through(draw, ab.from_items(Click, draw(CLICKS))))
-    sinks = []
+    sinks = [] if draw(st.booleans()) else [stream.filter(lambda click: click.n != 1).collect("clicks")]
     if draw(st.booleans()):
         sinks.append(stream.process(Marked).collect("marked"))
     key = draw(st.sampled_from([None, "user", "user", "page", ["page", "user"]]))
@@ -136,3 +167,23 @@ def test_windows_between_punctuations_have_channels() -> None:
         ("R1", 3),
         ("R2", 3),
     ]
+
+
+def test_instances_that_give_something_at_the_end_have_channels() -> None:
+    clicks = [Click(n % 7, "abc"[n % 3], n) for n in range(60)]
+    graph = as_program(ab.from_items(Click, clicks).process(Sessions, key="user").collect("out")).graph
+    cluster = Simulated()
+    found = outcome(run_on, cluster, compile(graph), Metrics(), channels=3, epoch=7)
+    assert found == expected(graph)
+    assert cluster.last is not None
+    assert [place.channels for place in cluster.last.layout.places if place.is_ranked] == [3]
+
+
+@pytest.mark.parametrize("users", [(0, 1, 2, 3, 4), (4, 3, 2, 1, 0), (2, 0, 4, 1, 3)])
+def test_of_instances_that_fail_at_the_end_the_first_is_reported(users: tuple[int, ...]) -> None:
+    """Those of earlier keys have given what they have, in whichever channel they are."""
+    clicks = [Click(user, "a", n) for n in range(13) for user in users if user in (1, 3) or n < 3]
+    graph = as_program(ab.from_items(Click, clicks).process(Sessions, key="user").collect("out")).graph
+    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=3, epoch=7)
+    assert found == expected(graph)
+    assert "ZeroDivisionError" in str(found[1])

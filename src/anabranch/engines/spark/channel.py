@@ -42,9 +42,12 @@ class Channel:
 
     @property
     def state(self) -> ProcessingElement:
-        """All elements as one, to be saved and restored."""
-        elements = [self.element, *(follower.state for follower in self.followers.values())]
+        """All that is kept as one element, to be saved and restored."""
+        elements = [*self.kept(), *(follower.state for follower in self.followers.values())]
         return elements[0] if len(elements) == 1 else Staged(elements)
+
+    def kept(self) -> list[ProcessingElement]:
+        return [self.element]
 
     @property
     def is_broken(self) -> bool:

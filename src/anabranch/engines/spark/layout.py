@@ -33,8 +33,8 @@ class Arrival:
 class Place:
     """Operators that run together. `operators` are in the order of the program; those of the tail are without sinks.
 
-    Numbers of outputs get a column more where one item may become several. One window operator by itself may be
-    `ranked`: what it gives at one moment is put in order by columns of its own. A place that `follows` another runs in
+    Numbers of outputs get a column more where one item may become several. One operator by itself may be `ranked`: what
+    it gives for many keys at one moment is put in order by columns of its own. A place that `follows` another runs in
     the same channels, in the same task.
     """
 
@@ -116,13 +116,15 @@ class Layout:
         return [other for other in self.places if other.follows == place.id]
 
     def ranks(self, place: Place) -> Lineage:
-        """The columns that a ranked place adds: by the end of a window, then by its first tuple."""
+        """The columns that a ranked place adds: by the end of a window, then by the first tuple of a window or key."""
         if not place.is_ranked:
             return ()
         [operator] = place.operators
         definition = self.graph.operator(operator).definition
-        assert isinstance(definition, WindowAggregate)
-        first = width(self.arriving(place.id)[0].lineage) + 1  # the epoch, and the order there
+        if not isinstance(definition, WindowAggregate):
+            first = width(self.lineage_of_items(place)) + 1  # the epoch, and the order there
+            return (*(Number(f"first@{operator}") for _ in range(first)), Number(f"index@{operator}"))
+        first = width(self.arriving(place.id)[0].lineage) + 1
         ends = [Number(f"end@{operator}")] if definition.window.is_by_time else []
         return (*ends, *(Number(f"first@{operator}") for _ in range(first)))
 

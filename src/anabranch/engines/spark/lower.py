@@ -16,7 +16,7 @@ from anabranch.codegen.part import Stream
 from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Layout, Place
 from anabranch.engines.spark.lineages import with_lineages
 from anabranch.engines.spark.order import Branch, Number, can_meet
-from anabranch.engines.spark.ranked import can_be_ranked
+from anabranch.engines.spark.ranked import is_ranked
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.model import Edge, Operator
 from anabranch.graph.plan import Plan, Region
@@ -51,7 +51,7 @@ def _why_not(plan: Plan, region: Region) -> str | None:
         properties = plan.properties[operator.id]
         if any(operator.id in _reachable(index, [edge.target]) for edge in index.leaving(operator.id)):
             return f"'{operator.id}' is in a loop, which runs as a whole"
-        if can_be_ranked(operator):
+        if is_ranked(operator, properties):
             continue
         if operator.id in region.clocks:
             return f"the time of '{operator.id}' is that of the whole stream"
@@ -243,15 +243,18 @@ class _Builder:
         self._put(operator.id, region.id)
 
     def _put_into(self, operator: Operator, place: str) -> None:
-        """Into a place, or one that follows it: a window operator whose outputs are put in order is by itself."""
-        if self._is_ranked(place) or (place in self.region and can_be_ranked(operator)):
+        """Into a place, or one that follows it: an operator whose outputs are put in order is by itself."""
+        if self._is_ranked(place) or (place in self.region and self._is_ranked_operator(operator.id)):
             before, place = place, f"{place}, {operator.id}"
             self.follows[place] = before
             self.level[place], self.region[place] = self.level[before], self.region[before]
         self._put(operator.id, place)
 
     def _is_ranked(self, place: str) -> bool:
-        return place in self.region and any(can_be_ranked(self.graph.operator(each)) for each in self.members[place])
+        return place in self.region and any(map(self._is_ranked_operator, self.members[place]))
+
+    def _is_ranked_operator(self, operator_id: str) -> bool:
+        return is_ranked(self.graph.operator(operator_id), self.plan.properties[operator_id])
 
     def _put_where_streams_meet(self, operator: Operator, region: Region, entering: list[Edge]) -> None:
         """A region that begins with an operator of several inputs, which all have the key, under names of their own."""
@@ -355,6 +358,7 @@ class _Builder:
     def _clock(self, place: Place, stream: Stream) -> Iterator[Arrival]:
         """The time of a stream that its windows close by, where it is in many channels."""
         for definition in [self.graph.operator(each).definition for each in place.operators if place.is_ranked]:
-            assert isinstance(definition, WindowAggregate)
+            if not isinstance(definition, WindowAggregate):
+                continue
             if definition.window.is_by_time and definition.window.clock == "stream":
                 yield Arrival(stream, place.id, clock=definition.window)

@@ -20,21 +20,31 @@ from anabranch.engines.spark.layout import Elsewhere, Layout, Place
 from anabranch.engines.spark.meeting import Arrived
 from anabranch.engines.spark.order import Columns, width
 from anabranch.graph.model import Edge, Graph, Operator, Port
+from anabranch.graph.properties import Properties
 from anabranch.graph.schema import Attribute, AttributeType, Schema
 from anabranch.operators.aggregate import CLOCK, WindowAggregate
 from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge
+from anabranch.operators.process import Process
 
 _INT = AttributeType("int")
 
 
-def can_be_ranked(operator: Operator) -> bool:
-    """Of one with a key and groups it is the order of the keys that counts, which groups do not know."""
-    definition = operator.definition
-    return isinstance(definition, WindowAggregate) and not definition.group_by
+def is_ranked(operator: Operator, properties: Properties) -> bool:
+    """Whether an operator gives something for many keys at one moment, and it is known how that is put in order.
+
+    Of windows with a key and groups it is the order of the keys that counts, which groups do not know.
+    """
+    match operator.definition:
+        case WindowAggregate(group_by=groups):
+            return not groups
+        case Process():
+            return properties.emits_at_end or properties.emits_at_punctuation
+        case _:
+            return False
 
 
 def ranked_part(layout: Layout, place: Place) -> Part:
-    """The part of a ranked place: its operator with these attributes and columns, between what stands for others."""
+    """The part of a place with windows: their operator with these attributes and columns, and what is around it."""
     operator = layout.graph.operator(place.operators[0])
     definition = operator.definition
     assert isinstance(definition, WindowAggregate)

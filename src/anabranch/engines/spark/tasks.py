@@ -13,12 +13,14 @@ import pyarrow as pa
 from anabranch.codegen.part import Part
 from anabranch.engines.spark.channel import Channel
 from anabranch.engines.spark.chunk_rows import Row, as_batch, rows_in
+from anabranch.engines.spark.instances_channel import InstancesChannel
 from anabranch.engines.spark.layout import PARTS, Layout, Place
 from anabranch.engines.spark.parts import PartWriter
 from anabranch.engines.spark.ranked import ranked_part
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.spooling import fetched, spooled
 from anabranch.engines.spark.window_channel import WindowChannel
+from anabranch.operators.aggregate import WindowAggregate
 
 
 def run_level(load: Callable[[], Job], level: int) -> Any:
@@ -60,11 +62,17 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
 def channel_at(job: Job, place: Place, *, tracks_changes: bool = False) -> Channel:
     """A channel of a place, with those of the places that follow it there."""
     followers = [channel_at(job, each, tracks_changes=tracks_changes) for each in job.layout.following(place)]
-    made = WindowChannel if place.is_ranked else Channel
+    made = Channel
+    if place.is_ranked:
+        made = WindowChannel if _has_windows(job.layout, place) else InstancesChannel
     return made(job, place, followers, tracks_changes=tracks_changes)
 
 
 def part_at(layout: Layout, place: Place) -> Part:
-    if place.is_ranked:
+    if place.is_ranked and _has_windows(layout, place):
         return ranked_part(layout, place)
     return Part(layout.graph, place.operators, place.inputs, place.outputs)
+
+
+def _has_windows(layout: Layout, place: Place) -> bool:
+    return isinstance(layout.graph.operator(place.operators[0]).definition, WindowAggregate)

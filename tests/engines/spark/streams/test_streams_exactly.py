@@ -20,6 +20,7 @@ from tests.codegen.exactness import exact
 from tests.codegen.palette import programs
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
 from tests.engines.spark.test_layouts_exactly import expected, meetings
+from tests.engines.spark.test_punctuations_exactly import punctuated
 from tests.engines.spark.test_windows_exactly import windowed
 
 CAREFUL = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -81,3 +82,9 @@ def test_windows_of_many_keys(tmp_path_factory: Any, program: Program, channels:
 @given(windowed(), st.integers(2, 3), st.integers(0, 10**6))
 def test_windows_of_many_keys_in_native_code(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="auto")
+
+
+@CAREFUL
+@given(punctuated(), st.integers(1, 3), st.integers(0, 10**6))
+def test_punctuations(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
