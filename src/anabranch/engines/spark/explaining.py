@@ -62,7 +62,11 @@ def _channels(layout: Layout, place: Place) -> str:
 
 
 def _arrival(layout: Layout, place: Place, arrival: Arrival) -> str:
-    if place.region is None:
+    if arrival.clock is not None:
+        how = "what moves the time, to all channels"
+    elif place.follows is not None:
+        how = "in the channels where it is"
+    elif place.region is None:
         how = "put in order" if place.id != PARTS else "whole epochs put in order"
     else:
         how = f"by {', '.join(arrival.key)}" if arrival.key else "whole epochs in turn"
@@ -71,11 +75,16 @@ def _arrival(layout: Layout, place: Place, arrival: Arrival) -> str:
 
 
 def _order(lineage: Lineage) -> str:
-    """`#draw` for the number a tuple was drawn as, `branch@X`, and `index@R1` of those that R1 made of one."""
-    steps = []
+    """`#draw` for the number a tuple was drawn as, `branch@X`, and `index@R1` of those that R1 made of one.
+
+    `end@X` and `first@X` are the end of a window, and the place of the first tuple of a window or a key.
+    """
+    steps: dict[str, None] = {}
     for step in lineage:
         if isinstance(step, Branch):
-            steps.append(f"branch@{step.at.removesuffix('.0')}")
+            steps[f"branch@{step.at.removesuffix('.0')}"] = None
+        elif "@" in step.of:
+            steps[step.of] = None
         else:
-            steps.append(f"#{step.of}" if step.of == "draw" or "." in step.of else f"index@{step.of}")
+            steps[f"#{step.of}" if step.of == "draw" or "." in step.of else f"index@{step.of}"] = None
     return "epoch, " + ", ".join(steps)

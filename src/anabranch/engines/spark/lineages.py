@@ -41,7 +41,7 @@ def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, Lineag
     lineage = _on_its_way(layout, arrival, behind)
     if all(each.clock is None for each in layout.arriving(arrival.place)):
         return lineage
-    return (*lineage, Branch(f"the time of {arrival.place}", int(arrival.clock is None)))
+    return (*lineage, Branch(f"{arrival.place}.clock", int(arrival.clock is None)))
 
 
 def _on_its_way(layout: Layout, arrival: Arrival, behind: Mapping[Stream, Lineage]) -> Lineage:
