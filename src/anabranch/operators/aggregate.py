@@ -13,10 +13,9 @@ from anabranch.graph.properties import PunctuationIn, PunctuationOut
 from anabranch.graph.values import is_same_key, key_reader
 from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge
 from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, OperatorDefinition, Step
-from anabranch.operators.windows import Axis, Window
+from anabranch.operators.windows import CLOCK, Axis, Window
 
 Column = Aggregate | UserAggregate | WindowEdge
-CLOCK = 1  # the input whose tuples only have a time
 
 
 @dataclass(frozen=True)

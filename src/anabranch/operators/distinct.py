@@ -11,12 +11,15 @@ from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationIn
 from anabranch.graph.values import key_reader
 from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
-from anabranch.operators.windows import Axis, Window
+from anabranch.operators.windows import CLOCK, Axis, Window
 
 
 @dataclass(frozen=True)
 class Distinct(OperatorDefinition):
-    """Without a window every key is remembered; with one, what has left it is forgotten."""
+    """Without a window every key is remembered; with one, what has left it is forgotten.
+
+    As with windows that are aggregated, an engine may give it a second input of tuples that only move the clock.
+    """
 
     record: ClassVar = Record(kind="distinct", state="key", selectivity="1:[0,1]", forwards="all")
     key_names: tuple[str, ...]
@@ -52,8 +55,11 @@ class _DistinctMeaning(Meaning):
         self.seen: Counter[Any] = Counter()
 
     def process(self, port: int, item: Any) -> Iterator[Emission]:
-        key = self.key_of(item)
         time = None if self.axis is None else self.axis.time(item)
+        if port == CLOCK:
+            self.clock = time if self.clock is None else max(self.clock, time)
+            return
+        key = self.key_of(item)
         self._forget(time)
         is_new = not self.seen[key]
         self._remember(key, time)

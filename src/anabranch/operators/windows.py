@@ -11,6 +11,8 @@ from typing import Any, Literal
 from anabranch.errors import BuildError, PlainProblem
 from anabranch.graph.schema import Schema
 
+CLOCK = 1  # an input that engines may give to what has windows: its tuples are only there for their time
+
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 

@@ -22,7 +22,7 @@ from anabranch.engines import sequential
 from anabranch.engines.base import Metrics
 from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.ticks import ticks
+from anabranch.engines.spark.ticks import latest, ticks
 from anabranch.graph.model import Program
 from anabranch.graph.schema import schema_of
 from anabranch.operators.windows import Axis
@@ -155,10 +155,26 @@ WINDOWS = (
 )
 
 
+def distinct(draw: st.DrawFn, stream: Any) -> Any:
+    if draw(st.booleans()):
+        stream = stream.process(Noted, key="s")
+    window = draw(
+        st.sampled_from([
+            ab.sliding(seconds=2, on="ts"),
+            ab.sliding(seconds=20, on="ts"),
+            ab.sliding(minutes=5, on="at"),
+            ab.sliding(delta=3, on="n"),
+            ab.tumbling(seconds=5, on="ts"),
+            ab.tumbling(days=1, on="day"),
+        ])
+    )  # fmt: skip
+    return stream.distinct(key=draw(st.sampled_from(["k", ["k", "v"]])), window=window)
+
+
 @st.composite
 def windowed(draw: st.DrawFn) -> Program:
     stream: Any = ab.from_items(Reading, draw(readings()))
-    before = draw(st.sampled_from(["", "", "filter", "twice", "noted", "noted by k", "union"]))
+    before = draw(st.sampled_from(["", "", "filter", "twice", "noted", "noted by k", "union", "distinct", "distinct"]))
     if before == "filter":
         stream = stream.filter(lambda reading: reading.v != 2)
     elif before == "twice":
@@ -167,6 +183,10 @@ def windowed(draw: st.DrawFn) -> Program:
         stream = stream.process(Noted, key="k" if before == "noted by k" else "s")
     elif before == "union":
         stream = stream.union(ab.from_items(Reading, draw(readings())))
+    elif before == "distinct":
+        stream = distinct(draw, stream)
+        if draw(st.booleans()):
+            return as_program(stream.collect("out"))
     window = draw(st.sampled_from(WINDOWS))
     on_error = draw(st.sampled_from(["stop", "stop", "skip"]))
     windows = stream.window(window, key=draw(st.sampled_from(["k", "k", ["s", "k"]])))
@@ -278,6 +298,21 @@ def test_every_tuple_that_ends_a_window_goes_to_all_channels(data: st.DataObject
         if reached is None or boundary > reached:
             reached = boundary
             assert at in sent
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 30) | st.sampled_from([2**60, 2**60 + 1]), max_size=30), st.data())
+def test_a_channel_knows_the_time_of_the_stream_whenever_a_tuple_comes(times: list[int], data: st.DataObject) -> None:
+    schema = schema_of(Reading)
+    rows = [reading(0, 0, 0.0)._replace(n=time) for time in times]
+    mine = data.draw(st.lists(st.booleans(), min_size=len(times), max_size=len(times)))
+    own = np.flatnonzero(mine)
+    got = latest(Piece(Chunk.of_rows(schema, rows), None), ab.sliding(delta=3, on="n"), own).order
+    assert got is not None
+    known = sorted([*got[0].tolist(), *own.tolist()])
+    for at in [*own.tolist(), len(times) - 1] if times else []:
+        assert max(times[: at + 1]) == max(times[other] for other in known if other <= at)
+    assert len(known) <= 2 * len(own) + 1
 
 
 def test_tuples_within_one_window_stay_where_they_are() -> None:

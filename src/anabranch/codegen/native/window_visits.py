@@ -15,9 +15,9 @@ from anabranch.codegen.native.values import NotNative, Value
 from anabranch.codegen.types import Type
 from anabranch.graph.model import Operator
 from anabranch.graph.values import LARGEST_INT
-from anabranch.operators.aggregate import CLOCK, WindowAggregate
+from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import Aggregate, WindowEdge
-from anabranch.operators.windows import Axis
+from anabranch.operators.windows import CLOCK, Axis
 
 if TYPE_CHECKING:
     from anabranch.codegen.native.visits import Visits

@@ -15,9 +15,9 @@ from anabranch.codegen.python.slots import CountSlots, PunctuatedSlots, SlotWind
 from anabranch.codegen.python.values import key_of
 from anabranch.codegen.types import Type
 from anabranch.graph.model import Edge, Operator
-from anabranch.operators.aggregate import CLOCK, WindowAggregate
+from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import Aggregate
-from anabranch.operators.windows import microseconds
+from anabranch.operators.windows import CLOCK, microseconds
 
 if TYPE_CHECKING:
     from anabranch.codegen.python.generator import Generator

@@ -10,23 +10,32 @@ from anabranch.codegen.part import Stream
 from anabranch.engines.spark.order import Lineage, Number, width
 from anabranch.graph.model import Definition, Graph, Record
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.distinct import Distinct
 from anabranch.operators.windows import Window
 
 SOURCES, PARTS, TAIL = "sources", "parts", "tail"
 
 
 @dataclass(frozen=True)
+class Clock:
+    """What the time of a stream is needed for: to close windows at their ends, or else with every tuple."""
+
+    window: Window
+    has_boundaries: bool
+
+
+@dataclass(frozen=True)
 class Arrival:
     """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order.
 
-    With a `clock`, only the times of its tuples come, to all channels: those that may end a window.
+    With a `clock`, it is only the tuples that move the time, for those channels that they are not in.
     """
 
     stream: Stream
     place: str
     key: tuple[str, ...] = ()
     lineage: Lineage = ()
-    clock: Window | None = None
+    clock: Clock | None = None
 
 
 @dataclass(frozen=True)
@@ -34,8 +43,8 @@ class Place:
     """Operators that run together. `operators` are in the order of the program; those of the tail are without sinks.
 
     Numbers of outputs get a column more where one item may become several. One operator by itself may be `ranked`: what
-    it gives for many keys at one moment is put in order by columns of its own. A place that `follows` another runs in
-    the same channels, in the same task.
+    it gives for many keys at one moment is put in order by columns of its own, or it needs the stream's time. A place
+    that `follows` another runs in the same channels, in the same task.
     """
 
     id: str
@@ -121,6 +130,8 @@ class Layout:
             return ()
         [operator] = place.operators
         definition = self.graph.operator(operator).definition
+        if isinstance(definition, Distinct):
+            return ()
         if not isinstance(definition, WindowAggregate):
             first = width(self.lineage_of_items(place)) + 1  # the epoch, and the order there
             return (*(Number(f"first@{operator}") for _ in range(first)), Number(f"index@{operator}"))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from anabranch.analysis.modules import held_world
 from anabranch.codegen.effects import has_effects
 from anabranch.codegen.part import Stream
-from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Layout, Place
+from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Clock, Layout, Place
 from anabranch.engines.spark.lineages import with_lineages
 from anabranch.engines.spark.order import Branch, Number, can_meet
 from anabranch.engines.spark.ranked import is_ranked
@@ -22,9 +22,11 @@ from anabranch.graph.model import Edge, Operator
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Selectivity, State
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.distinct import Distinct
 from anabranch.operators.join import Join
 from anabranch.operators.process import Process
 from anabranch.operators.split import Split
+from anabranch.operators.windows import Window
 
 
 def lower(plan: Plan, channels: Mapping[str, int], *, slices_sources: bool) -> Layout:
@@ -358,7 +360,10 @@ class _Builder:
     def _clock(self, place: Place, stream: Stream) -> Iterator[Arrival]:
         """The time of a stream that its windows close by, where it is in many channels."""
         for definition in [self.graph.operator(each).definition for each in place.operators if place.is_ranked]:
-            if not isinstance(definition, WindowAggregate):
-                continue
-            if definition.window.is_by_time and definition.window.clock == "stream":
-                yield Arrival(stream, place.id, clock=definition.window)
+            key = self.keys.get(place.id, {}).get(stream, ())
+            match definition:
+                case WindowAggregate(window=window) if window.is_by_time and window.clock == "stream":
+                    yield Arrival(stream, place.id, key, clock=Clock(window, has_boundaries=True))
+                case Distinct(window=Window() as window) if window.is_by_time:
+                    is_tumbling = window.shape == "tumbling"
+                    yield Arrival(stream, place.id, key, clock=Clock(window, has_boundaries=is_tumbling))

@@ -22,21 +22,25 @@ from anabranch.engines.spark.order import Columns, width
 from anabranch.graph.model import Edge, Graph, Operator, Port
 from anabranch.graph.properties import Properties
 from anabranch.graph.schema import Attribute, AttributeType, Schema
-from anabranch.operators.aggregate import CLOCK, WindowAggregate
+from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge
+from anabranch.operators.distinct import Distinct
 from anabranch.operators.process import Process
+from anabranch.operators.windows import CLOCK
 
 _INT = AttributeType("int")
 
 
 def is_ranked(operator: Operator, properties: Properties) -> bool:
-    """Whether an operator gives something for many keys at one moment, and it is known how that is put in order.
+    """Whether an operator is by itself: it gives something for many keys at one moment, or needs the stream's time.
 
     Of windows with a key and groups it is the order of the keys that counts, which groups do not know.
     """
     match operator.definition:
         case WindowAggregate(group_by=groups):
             return not groups
+        case Distinct(window=window):
+            return window is not None and window.is_by_time
         case Process():
             return properties.emits_at_end or properties.emits_at_punctuation
         case _:
@@ -46,13 +50,34 @@ def is_ranked(operator: Operator, properties: Properties) -> bool:
 def ranked_part(layout: Layout, place: Place) -> Part:
     """The part of a place with windows: their operator with these attributes and columns, and what is around it."""
     operator = layout.graph.operator(place.operators[0])
-    definition = operator.definition
-    assert isinstance(definition, WindowAggregate)
     arriving = layout.arriving(place.id)
-    source = layout.graph.operator(arriving[0].stream.operator)
-    port = arriving[0].stream.port
+    numbers: tuple[str, ...] = ()
+    ranked = operator
+    if isinstance(operator.definition, WindowAggregate):
+        numbers, ranked = _with_ranks(layout, place, operator, operator.definition)
+    taken = _extended(operator.inputs[0].schema, numbers) if numbers else operator.inputs[0].schema
+    source, port = layout.graph.operator(arriving[0].stream.operator), arriving[0].stream.port
+    inputs = [replace(operator.inputs[0], schema=taken)]
+    edges = [Edge(source.id, port, operator.id, 0)]
+    streams = [arriving[0].stream]
+    outside = [_giving(source, port, taken)]
+    if len(arriving) > 1:
+        known = operator.inputs[0].schema
+        clock = Operator(f"{operator.id}: clock", Elsewhere(), (), (Port("out", known),), operator.location)
+        inputs.append(Port("clock", known))
+        edges.append(Edge(clock.id, 0, operator.id, CLOCK))
+        streams.append(Stream(clock.id))
+        outside.append(clock)
+    graph = Graph(layout.graph.name, (*outside, replace(ranked, inputs=tuple(inputs))), tuple(edges))
+    return Part(graph, place.operators, tuple(streams), place.outputs)
+
+
+def _with_ranks(
+    layout: Layout, place: Place, operator: Operator, definition: WindowAggregate
+) -> tuple[tuple[str, ...], Operator]:
+    """The attributes that a window operator gets, and the operator with its further columns."""
     taken = operator.inputs[0].schema
-    numbers = _names("order", width(arriving[0].lineage) + 1, taken)
+    numbers = _names("order", width(layout.arriving(place.id)[0].lineage) + 1, taken)
     given = operator.outputs[0].schema
     ranks = _names("rank", len(layout.ranks(place)), given)
     # Ranks come first: where a tuple fails at a column behind them and is skipped, it still began the window.
@@ -60,24 +85,10 @@ def ranked_part(layout: Layout, place: Place) -> Part:
     firsts = zip(ranks[-len(numbers) :], numbers, strict=True)
     columns += [(rank, Aggregate("first", number)) for rank, number in firsts]
     columns += [(name, _seeing(column, taken)) for name, column in definition.columns]
-    inputs = [replace(operator.inputs[0], schema=_extended(taken, numbers))]
-    edges = [Edge(source.id, port, operator.id, 0)]
-    streams = [arriving[0].stream]
-    outside = [_giving(source, port, _extended(taken, numbers))]
-    if len(arriving) > 1:
-        clock = Operator(f"{operator.id}: clock", Elsewhere(), (), (Port("out", taken),), operator.location)
-        inputs.append(Port("clock", taken))
-        edges.append(Edge(clock.id, 0, operator.id, CLOCK))
-        streams.append(Stream(clock.id))
-        outside.append(clock)
-    ranked = replace(
-        operator,
-        definition=replace(definition, columns=tuple(columns), ranks=ranks),
-        inputs=tuple(inputs),
-        outputs=(replace(operator.outputs[0], schema=_extended(given, (), ranks)),),
+    outputs = (replace(operator.outputs[0], schema=_extended(given, (), ranks)),)
+    return numbers, replace(
+        operator, definition=replace(definition, columns=tuple(columns), ranks=ranks), outputs=outputs
     )
-    graph = Graph(layout.graph.name, (*outside, ranked), tuple(edges))
-    return Part(graph, place.operators, tuple(streams), place.outputs)
 
 
 def _giving(source: Operator, port: int, schema: Schema) -> Operator:

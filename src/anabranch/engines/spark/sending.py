@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, pack
-from anabranch.engines.spark.layout import PARTS, TAIL, Arrival, Layout
+from anabranch.engines.spark.layout import PARTS, TAIL, Arrival, Clock, Layout
 from anabranch.engines.spark.meeting import taken
 from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.routing import channels_of
 from anabranch.engines.spark.shipping import ship_error, ship_figures
-from anabranch.engines.spark.ticks import ticks
+from anabranch.engines.spark.ticks import latest, ticks
 from anabranch.errors import RunError
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -35,10 +35,7 @@ class Sender:
         place = self.layout.place(arrival.place)
         first = 0 if place.is_tail else self.layout.first_channel(place)
         if arrival.clock is not None:
-            mine = ticks(piece, arrival.clock)
-            if not mine.is_empty:
-                row = self._row(arrival, first, epoch, mine)
-                yield from (replace(row, channel=first + channel) for channel in range(place.channels))
+            yield from self._clock_rows(arrival, arrival.clock, epoch, piece)
             return
         if place.channels == 1 or not arrival.key:
             if not piece.is_empty:
@@ -52,6 +49,23 @@ class Sender:
             mine = Piece(taken(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
             if not mine.is_empty:
                 yield self._row(arrival, first + channel, epoch, mine)
+
+    def _clock_rows(self, arrival: Arrival, clock: Clock, epoch: int, piece: Piece) -> Iterator[Row]:
+        """What moves the time, to all channels that need it."""
+        place = self.layout.place(arrival.place)
+        first = self.layout.first_channel(place)
+        sends_all = self.layout.place_of(arrival.stream.operator).channels == 1  # of an epoch
+        if clock.has_boundaries or not sends_all:
+            moving = ticks(piece, clock.window) if clock.has_boundaries else latest(piece, clock.window, None)
+            if not moving.is_empty:
+                row = self._row(arrival, first, epoch, moving)
+                yield from (replace(row, channel=first + channel) for channel in range(place.channels))
+            return
+        channels = channels_of(piece.chunk, arrival.key, place.channels)
+        for channel in range(place.channels):
+            moving = latest(piece, clock.window, np.flatnonzero(channels == channel))
+            if not moving.is_empty:
+                yield self._row(arrival, first + channel, epoch, moving)
 
     def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:
         return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, pack(piece))

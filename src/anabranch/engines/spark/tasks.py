@@ -21,6 +21,7 @@ from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.spooling import fetched, spooled
 from anabranch.engines.spark.window_channel import WindowChannel
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.distinct import Distinct
 
 
 def run_level(load: Callable[[], Job], level: int) -> Any:
@@ -75,4 +76,4 @@ def part_at(layout: Layout, place: Place) -> Part:
 
 
 def _has_windows(layout: Layout, place: Place) -> bool:
-    return isinstance(layout.graph.operator(place.operators[0]).definition, WindowAggregate)
+    return isinstance(layout.graph.operator(place.operators[0]).definition, WindowAggregate | Distinct)

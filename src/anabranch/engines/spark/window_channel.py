@@ -22,7 +22,7 @@ from anabranch.operators.metrics import OperatorMetrics
 
 
 class WindowChannel(Channel):
-    """Of a ranked place: one window operator."""
+    """Of a ranked place: one operator with windows."""
 
     def __init__(self, job: Job, place: Place, followers: Sequence[Channel], *, tracks_changes: bool) -> None:
         super().__init__(job, place, followers, tracks_changes=tracks_changes)
@@ -32,13 +32,15 @@ class WindowChannel(Channel):
         self.given = job.layout.graph.operator(self.name).outputs[0].schema
 
     def items(self, epoch: int, arrived: list[Arrived]) -> Items:
-        numbered = with_numbers(arrived[0], epoch, self.part.schema(self.part.inputs[0]))
-        items = met([numbered, *arrived[1:]], [arrival.lineage for arrival in self.arriving])
+        one = arrived[0]
+        if self.ranks:
+            one = with_numbers(one, epoch, self.part.schema(self.part.inputs[0]))
+        items = met([one, *arrived[1:]], [arrival.lineage for arrival in self.arriving])
         self.ticks += sum(len(one.chunk) for one in arrived[1:])
         return items
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
-        known, ranks = without_ranks(as_columns(chunk), self.given)
+        known, ranks = without_ranks(as_columns(chunk), self.given) if self.ranks else (as_columns(chunk), ())
         order, punctuations = numbers_behind(items, chunk)
         if punctuations:  # behind all that they closed
             punctuations += (np.full(len(punctuations[0]), LAST),) * len(self.ranks)
@@ -49,7 +51,7 @@ class WindowChannel(Channel):
         """Where windows of several channels close at once, the one that failed has a place among them."""
         at = stopped.begun - 1
         is_mark = at in items.ends or at in items.punctuations
-        if not is_mark and (items.batch.turns is None or items.batch.turns[at] == 0):
+        if not self.ranks or (not is_mark and (items.batch.turns is None or items.batch.turns[at] == 0)):
             return super().moment(items, stopped)
         element: Any = self.element
         failed = getattr(element, "python", element).meaning(self.name)  # native code does not fail
