@@ -104,6 +104,32 @@ def test_windows_and_punctuations(session: Any) -> None:
     check(session, totals.collect("totals"), marked.aggregate(Item, n=ab.count(), s=ab.last("s")).collect("marked"))
 
 
+class Last:
+    """Gives the last tuple of its key when there are no more."""
+
+    def __init__(self) -> None:
+        self.last: Item | None = None
+
+    def process(self, item: Item) -> None:
+        self.last = item
+
+    def finish(self) -> Item | None:
+        return self.last
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_what_all_channels_give_at_one_moment(session: Any, channels: int) -> None:
+    """When time passes a boundary that one of them saw, and at the end."""
+    counted = ab.beacon(Item, lambda number: Item(number + number * 7919 % 300, "abcdefg"[number % 7]), count=30_000)
+    windows = counted.window(ab.sliding(delta=900, slide=300, on="n"), key="s")
+    totals = windows.aggregate(Item, n=ab.sum_("n"), s=ab.first("s")).process(Running, key="s")
+    seen = counted.distinct(key="s", window=ab.sliding(delta=40, on="n"))
+    check(
+        session, totals.collect("totals"), seen.collect("seen"), counted.process(Last, key="n").collect("last"),
+        channels=channels,
+    )  # fmt: skip
+
+
 def test_a_loop_runs_in_one_place(session: Any) -> None:
     looped = numbers(5_000).feedback(lambda around: (around, around.filter(lambda item: item.n > 500).map(halved)))
     check(session, looped.process(Running, key="s").collect("out"))

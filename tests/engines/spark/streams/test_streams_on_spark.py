@@ -132,6 +132,21 @@ def test_what_is_there_is_processed_once(folder: Folder) -> None:
         assert folder.is_exact()
 
 
+def test_windows_stay_open_over_a_restart(folder: Folder) -> None:
+    def program(out: str) -> Any:
+        windows = ab.read_csv(folder.path / "in", Item).window(ab.sliding(count=30, slide=7), key="s")
+        return windows.aggregate(Item, n=ab.sum_("n"), s=ab.first("s")).write_csv(folder.path / out)
+
+    for _ in range(2):
+        folder.feed()
+        folder.once(program("out.csv"), channels=3)
+    folder.feed()
+    with folder.start(program("out.csv")) as query:
+        query.finish()
+    ab.run(program("expected.csv"), engine="sequential")
+    assert (folder.path / "out.csv").read_text() == (folder.path / "expected.csv").read_text()
+
+
 SECOND = """
 import sys
 import anabranch as ab
