@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationIn, PunctuationOut
 from anabranch.graph.values import is_same_key, key_reader
-from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge
+from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge, index_edges
 from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, OperatorDefinition, Step
 from anabranch.operators.windows import CLOCK, Axis, Window
 
@@ -125,9 +125,14 @@ class _Windows(Meaning):
     def _emit_group(
         self, window: _Contents, accumulators: list[Accumulator | None], edges: dict[str, Any]
     ) -> Iterator[Emission]:
-        if self.definition.ranks:
-            self.closing = tuple(window.result(accumulators, edges, self.definition.ranks))
+        self._note(window, edges)
         yield 0, self.make(window.result(accumulators, edges))
+
+    def _note(self, window: _Contents, edges: dict[str, Any]) -> None:
+        """Say where the output of a window will be among those of the moment, before anything can fail."""
+        if self.definition.ranks:
+            [accumulators] = window.groups.values()
+            self.closing = tuple(window.result(accumulators, edges, self.definition.ranks))
 
     def punctuation(self, port: int) -> Emissions:
         return ()
@@ -240,8 +245,10 @@ class _TimeWindows(_Windows):
         # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
         asked = [column.edge for _, column in self.definition.columns if isinstance(column, WindowEdge)]
         edge_of = {"start": self.axis.start_of, "end": self.axis.end_of}
-        edges = {edge: edge_of[edge](end, like) for edge in asked if edge != "index"}
-        yield from self.close(window, {**edges, "index": end})
+        index = index_edges(end)
+        self._note(window, index)
+        edges = {edge: edge_of[edge](end, like) for edge in asked if edge in edge_of}
+        yield from self.close(window, {**edges, **index})
 
     def _late(self, item: Any) -> Iterator[Emission]:
         if self.late_port is None:

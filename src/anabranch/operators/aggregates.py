@@ -102,12 +102,31 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class WindowEdge:
-    """The start or the end of the window, for windows by time or delta; for engines, the number of its end."""
+    """The start or the end of the window, for windows by time or delta.
 
-    edge: str  # start | end | index
+    For engines there is also the number of its end, in parts (`INDEX`), since it may be larger than 64 bits.
+    """
+
+    edge: str  # start | end | index_size | index_high | index_low
 
     def __str__(self) -> str:
         return f"window_{self.edge}()"
+
+
+LOW_BITS = 62  # of the last part of the number of an end
+INDEX = ("index_size", "index_high", "index_low")
+
+
+def index_edges(index: int) -> dict[str, int]:
+    """The number of an end as edges that each fit into 64 bits: they have the same order as the number.
+
+    Of a number beyond 124 bits, the highest and the lowest 62 are enough to tell the windows of floats apart.
+    """
+    size, high = 0, index >> LOW_BITS
+    if not -(1 << LOW_BITS) <= high < 1 << LOW_BITS:
+        size = index.bit_length() if index > 0 else -index.bit_length()
+        high = index >> (index.bit_length() - LOW_BITS)
+    return dict(zip(INDEX, (size, high, index & ((1 << LOW_BITS) - 1)), strict=True))
 
 
 @dataclass(frozen=True)

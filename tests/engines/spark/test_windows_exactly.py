@@ -58,6 +58,12 @@ class Edges(NamedTuple):
     end: float
 
 
+class Days(NamedTuple):
+    k: int
+    start: date
+    end: date
+
+
 class Own(NamedTuple):
     k: int
     odd: int
@@ -250,6 +256,41 @@ def test_of_windows_that_fail_at_the_same_time_the_first_is_reported(order: tupl
     found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=3, epoch=4)
     assert found == expected(graph)
     assert "does not fit into 64 bits" in str(found[1])
+
+
+@pytest.mark.parametrize("window", [ab.tumbling(days=1, on="day"), ab.sliding(days=3, slide=1, on="day")])
+@pytest.mark.parametrize("day", [date.max, date.max - timedelta(days=1), date.min, date.min + timedelta(days=1)])
+def test_a_window_whose_edge_is_beyond_the_calendar_fails_at_its_place(window: Any, day: date) -> None:
+    items = [reading(k, k, 0.0)._replace(day=day) for k in (3, 1, 4, 0, 2, 5)]
+    stream = ab.from_items(Reading, items).window(window, key="k")
+    made = stream.aggregate(Days, k=ab.first("k"), start=ab.window_start(), end=ab.window_end())
+    graph = as_program(made.collect("out")).graph
+    for channels in (1, 2, 3):
+        assert outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=channels) == expected(graph)
+
+
+@pytest.mark.parametrize("time", [1e18, 1e19, -1e19, 1e30, 1e300, -1e300])
+@pytest.mark.parametrize(
+    "window",
+    [
+        ab.tumbling(delta=1, on="ts"),
+        ab.tumbling(delta=0.1, on="ts", clock="key"),
+        ab.sliding(delta=3, slide=1, on="ts"),
+        ab.sliding(delta=0.3, slide=0.1, on="ts", clock="key"),
+    ],
+)
+def test_the_number_of_a_window_may_be_larger_than_64_bits(window: Any, time: float) -> None:
+    items = [reading(k, k, 0.0)._replace(ts=time * (1 + at / 10)) for at, k in enumerate((3, 1, 4, 0, 2, 1, 3))]
+    graph = totals(items, window).graph
+    for form in ("python", "native"):
+        found = outcome(run_on, Simulated(), compile(graph), Metrics(), form, channels=3, epoch=3)
+        assert found == expected(graph)
+
+
+def test_a_window_may_be_longer_than_any_float() -> None:
+    items = [reading(k, k, 0.0)._replace(n=n) for n, k in zip((-3, -1, 0, 5, 2), (3, 1, 4, 1, 3), strict=True)]
+    graph = totals(items, ab.tumbling(delta=10**309, on="n")).graph
+    assert outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=3) == expected(graph)
 
 
 def test_tuples_that_only_bring_the_time_are_not_counted() -> None:

@@ -16,7 +16,7 @@ from anabranch.codegen.types import Type
 from anabranch.graph.model import Operator
 from anabranch.graph.values import LARGEST_INT
 from anabranch.operators.aggregate import WindowAggregate
-from anabranch.operators.aggregates import Aggregate, WindowEdge
+from anabranch.operators.aggregates import LOW_BITS, Aggregate, WindowEdge
 from anabranch.operators.windows import CLOCK, Axis
 
 if TYPE_CHECKING:
@@ -249,8 +249,12 @@ class WindowCode:
         return result
 
     def edge(self, which: str, end: str) -> Value:
-        if which == "index":
-            return Value(Type("int"), end, is_stable=True)
+        if which == "index_size":  # what is native has a number of 64 bits
+            return Value(Type("int"), "0", is_stable=True)
+        if which == "index_high":
+            return Value(Type("int"), f"({end} >> {LOW_BITS})", is_stable=True)
+        if which == "index_low":
+            return Value(Type("int"), f"({end} & {(1 << LOW_BITS) - 1})", is_stable=True)
         if which == "end":
             place = self.point(end)
         else:

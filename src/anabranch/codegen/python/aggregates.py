@@ -66,8 +66,6 @@ class Slots:
     def _column(self, column: Column, at: int) -> SlotColumn:
         entry = self.entry(at)
         match column:
-            case WindowEdge(edge="index"):
-                return SlotColumn("window_index", Type("int"), is_normal=True)
             case WindowEdge(edge=edge):
                 is_normal = self.edge is not None and self.edge.kind != "int"
                 return SlotColumn(f"window_{edge}", self.edge, is_normal=is_normal)

@@ -119,8 +119,7 @@ class TimeSlots(SlotWindows):
         super().__init__(operator)
         self.axis = Axis(definition.window, operator.inputs[0].schema)
         # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
-        edges = [column.edge for _, column in definition.columns if isinstance(column, WindowEdge)]
-        self.asked = [edge for edge in edges if edge != "index"]
+        self.asked = [column.edge for _, column in definition.columns if isinstance(column, WindowEdge)]
         self.asks_start = "start" in self.asked
         self.is_number = self.axis.kind in ("int", "float")
         length = definition.window.length

@@ -211,12 +211,12 @@ class _WindowVisit:
         """Emit what the windows with this end hold."""
         lines, meaning = self.lines, cast(TimeSlots, self.meaning)
         edges = f"window_start, window_end = {self.windows}.edges({end}, slot)"
-        if meaning.asked and meaning.like is None:
+        is_once = meaning.like is None and not self.definition.ranks
+        if meaning.asked and is_once:
             lines.add(edges.replace("slot", "None"))
-        if self.definition.ranks:
-            lines.add(f"window_index = {end}")
         with lines.block(f"for {key}, slot in {closing}.items():"):
-            if meaning.like is not None:
+            if meaning.asked and not is_once:
+                self._note_closing(key)
                 lines.add(edges)
             self.emit(key)
 
@@ -307,12 +307,16 @@ class _WindowVisit:
 
     def emit(self, key: str) -> None:
         """What the local `slot` holds goes on as a tuple."""
-        columns = self._columns(lambda name: "None", lambda: "None", key)
+        self._note_closing(key)
+        self._emitter().values(self._columns(lambda name: "None", lambda: "None", key))
+
+    def _note_closing(self, key: str) -> None:
+        """Say where the output of a window will be among those of the moment, before anything can fail."""
         if self.definition.ranks:
+            columns = self._columns(lambda name: "None", lambda: "None", key)
             names = [name for name, _ in self.definition.columns]
             ranks = [columns[names.index(rank)].result for rank in self.definition.ranks]
             self.lines.add(f"{self.windows}.closing = ({', '.join(ranks)},)")
-        self._emitter().values(columns)
 
     def _emitter(self) -> Emitter:
         return Emitter(self.operator, self.lines, self.names, partial(self.unit.deliver, self.operator.id))

@@ -10,6 +10,7 @@ from anabranch.codegen.part import Stream
 from anabranch.engines.spark.order import Lineage, Number, width
 from anabranch.graph.model import Definition, Graph, Record
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregates import INDEX
 from anabranch.operators.distinct import Distinct
 from anabranch.operators.windows import Window
 
@@ -136,7 +137,9 @@ class Layout:
             first = width(self.lineage_of_items(place)) + 1  # the epoch, and the order there
             return (*(Number(f"first@{operator}") for _ in range(first)), Number(f"index@{operator}"))
         first = width(self.arriving(place.id)[0].lineage) + 1
-        ends = [Number(f"end@{operator}")] if definition.window.is_by_time else []
+        # By the stream's time, tumbling windows close with all others that have the same end.
+        has_one_end = definition.window.shape == "tumbling" and definition.window.clock == "stream"
+        ends = [Number(f"end@{operator}")] * len(INDEX) if definition.window.is_by_time and not has_one_end else []
         return (*ends, *(Number(f"first@{operator}") for _ in range(first)))
 
     def lineage_of_items(self, place: Place) -> Lineage:

@@ -23,7 +23,7 @@ from anabranch.graph.model import Edge, Graph, Operator, Port
 from anabranch.graph.properties import Properties
 from anabranch.graph.schema import Attribute, AttributeType, Schema
 from anabranch.operators.aggregate import WindowAggregate
-from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge
+from anabranch.operators.aggregates import INDEX, Accumulator, Aggregate, UserAggregate, WindowEdge
 from anabranch.operators.distinct import Distinct
 from anabranch.operators.process import Process
 from anabranch.operators.windows import CLOCK
@@ -81,9 +81,9 @@ def _with_ranks(
     given = operator.outputs[0].schema
     ranks = _names("rank", len(layout.ranks(place)), given)
     # Ranks come first: where a tuple fails at a column behind them and is skipped, it still began the window.
-    columns: list[Any] = [(ranks[0], WindowEdge("index"))] if definition.window.is_by_time else []
-    firsts = zip(ranks[-len(numbers) :], numbers, strict=True)
-    columns += [(rank, Aggregate("first", number)) for rank, number in firsts]
+    ends = len(ranks) - len(numbers)
+    columns: list[Any] = list(zip(ranks[:ends], map(WindowEdge, INDEX), strict=False))
+    columns += [(rank, Aggregate("first", number)) for rank, number in zip(ranks[ends:], numbers, strict=True)]
     columns += [(name, _seeing(column, taken)) for name, column in definition.columns]
     outputs = (replace(operator.outputs[0], schema=_extended(given, (), ranks)),)
     return numbers, replace(

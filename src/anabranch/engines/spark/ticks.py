@@ -9,6 +9,7 @@ came with.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,11 @@ def _rises(piece: Piece, window: Window) -> tuple[npt.NDArray[Any], Positions]:
 
 
 def _slide(window: Window, schema: Schema) -> float:
-    length = float(window.slide or window.length)
     assert window.on is not None
+    try:
+        length = float(window.slide or window.length)
+    except OverflowError:
+        return math.inf
     return length * 1e6 if schema[window.on].kind in ("date", "datetime") else length
 
 
