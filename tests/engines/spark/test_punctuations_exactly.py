@@ -147,7 +147,7 @@ def punctuated(draw: st.DrawFn) -> Program:
     return as_program(*sinks, visits.collect("visits"))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=75, deadline=None, suppress_health_check=list(HealthCheck))
 @given(punctuated(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_punctuations_pass_parallel_regions(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)

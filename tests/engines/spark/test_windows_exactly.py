@@ -224,7 +224,7 @@ def windowed(draw: st.DrawFn) -> Program:
     return as_program(behind.collect("out"))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(windowed(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_windows_of_many_keys(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)

@@ -72,19 +72,19 @@ def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: in
     assert found == expected(program.graph)
 
 
-@CAREFUL
+@settings(CAREFUL, max_examples=12)
 @given(windowed(), st.integers(1, 3), st.integers(0, 10**6))
 def test_windows_of_many_keys(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
-@FEW
+@settings(FEW, max_examples=4)
 @given(windowed(), st.integers(2, 3), st.integers(0, 10**6))
 def test_windows_of_many_keys_in_native_code(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="auto")
 
 
-@CAREFUL
+@settings(CAREFUL, max_examples=12)
 @given(punctuated(), st.integers(1, 3), st.integers(0, 10**6))
 def test_punctuations(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
