@@ -23,24 +23,12 @@ class Stopped(Exception):
         self.begun = begun
 
 
-class ProcessingElement(Protocol):
-    """Operators fused into one function: chunks and punctuations in, chunks out, state saved and restored as bytes."""
-
-    metrics: dict[str, OperatorMetrics]  # by operator, for the operators of the part
-
-    @property
-    def notes(self) -> list[str]:
-        """What a user may want to know of how it ran."""
+class Saved(Protocol):
+    """Something with a state, which is saved and restored as bytes."""
 
     @property
     def form(self) -> str:
-        """`python` or `native`: the form it runs in now."""
-
-    def process(self, batch: Batch) -> list[Chunk]:
-        """Process items in order, each depth-first to completion; a chunk for each output, perhaps an empty one.
-
-        Where an operator stops the run, `Stopped` is raised; the state is then the oracle's at that moment.
-        """
+        """What the bytes depend on: of generated code, whether it is `python` or `native` now."""
 
     def save(self) -> bytes:
         """The whole state. What has changed is counted from here."""
@@ -53,3 +41,19 @@ class ProcessingElement(Protocol):
 
     def catch_up(self, changes: Iterable[bytes]) -> None:
         """Take over what another element, restored or saved at the same state as this one, has changed since."""
+
+
+class ProcessingElement(Saved, Protocol):
+    """Operators fused into one function: chunks and punctuations in, chunks out, and a state."""
+
+    metrics: dict[str, OperatorMetrics]  # by operator, for the operators of the part
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user may want to know of how it ran."""
+
+    def process(self, batch: Batch) -> list[Chunk]:
+        """Process items in order, each depth-first to completion; a chunk for each output, perhaps an empty one.
+
+        Where an operator stops the run, `Stopped` is raised; the state is then the oracle's at that moment.
+        """

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, part_of
-from anabranch.codegen.pe import ProcessingElement, Stopped
+from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
 from anabranch.operators.metrics import OperatorMetrics
 
 
@@ -51,19 +51,43 @@ def _in_two(part: Part, second: tuple[str, ...]) -> tuple[Part, Part] | None:
     return (one, other) if is_simple and other.outputs == part.outputs else None
 
 
-class Staged:
+class SavedTogether:
+    """Several states as one."""
+
+    def __init__(self, stages: Sequence[Saved]) -> None:
+        self._saved = stages
+
+    @property
+    def form(self) -> str:
+        forms = dict.fromkeys(stage.form for stage in self._saved)
+        return " and ".join(forms)
+
+    def save(self) -> bytes:
+        return _STAGES + pickle.dumps([stage.save() for stage in self._saved], protocol=5)
+
+    def save_changes(self) -> bytes:
+        return _STAGES + pickle.dumps([stage.save_changes() for stage in self._saved], protocol=5)
+
+    def restore(self, whole: bytes, changes: Iterable[bytes] = ()) -> None:
+        saves = [pickle.loads(each.removeprefix(_STAGES)) for each in (whole, *changes)]
+        for stage, own in zip(self._saved, zip(*saves, strict=True), strict=True):
+            stage.restore(own[0], own[1:])
+
+    def catch_up(self, changes: Iterable[bytes]) -> None:
+        saves = [pickle.loads(each.removeprefix(_STAGES)) for each in changes]
+        for stage, own in zip(self._saved, zip(*saves, strict=True), strict=True):
+            stage.catch_up(own)
+
+
+class Staged(SavedTogether):
     """Processing elements one behind the other."""
 
     def __init__(self, stages: Sequence[ProcessingElement]) -> None:
+        super().__init__(stages)
         self.stages = stages
         self.metrics: dict[str, OperatorMetrics] = {}
         for stage in stages:
             self.metrics.update(stage.metrics)
-
-    @property
-    def form(self) -> str:
-        forms = dict.fromkeys(stage.form for stage in self.stages)
-        return " and ".join(forms)
 
     @property
     def notes(self) -> list[str]:
@@ -94,22 +118,6 @@ class Staged:
         except Stopped as stopped:
             begun = _begun(chunk, stopped.begun)
             raise Stopped(stopped.error, stopped.outputs, begun) from None
-
-    def save(self) -> bytes:
-        return _STAGES + pickle.dumps([stage.save() for stage in self.stages], protocol=5)
-
-    def save_changes(self) -> bytes:
-        return _STAGES + pickle.dumps([stage.save_changes() for stage in self.stages], protocol=5)
-
-    def restore(self, whole: bytes, changes: Iterable[bytes] = ()) -> None:
-        saves = [pickle.loads(each.removeprefix(_STAGES)) for each in (whole, *changes)]
-        for stage, own in zip(self.stages, zip(*saves, strict=True), strict=True):
-            stage.restore(own[0], own[1:])
-
-    def catch_up(self, changes: Iterable[bytes]) -> None:
-        saves = [pickle.loads(each.removeprefix(_STAGES)) for each in changes]
-        for stage, own in zip(self.stages, zip(*saves, strict=True), strict=True):
-            stage.catch_up(own)
 
 
 _STAGES = b"anabranch stages\n"

@@ -9,8 +9,8 @@ import numpy as np
 
 from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Chunk
-from anabranch.codegen.pe import ProcessingElement, Stopped
-from anabranch.codegen.stages import Staged
+from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
+from anabranch.codegen.stages import SavedTogether
 from anabranch.engines.spark.chunk_rows import Piece, Row, unpack
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, as_columns, gathered, met
@@ -41,12 +41,12 @@ class Channel:
         self.begin_figures()
 
     @property
-    def state(self) -> ProcessingElement:
-        """All that is kept as one element, to be saved and restored."""
-        elements = [*self.kept(), *(follower.state for follower in self.followers.values())]
-        return elements[0] if len(elements) == 1 else Staged(elements)
+    def state(self) -> Saved:
+        """All that is kept here and behind, to be saved and restored."""
+        states = [*self.kept(), *(follower.state for follower in self.followers.values())]
+        return states[0] if len(states) == 1 else SavedTogether(states)
 
-    def kept(self) -> list[ProcessingElement]:
+    def kept(self) -> list[Saved]:
         return [self.element]
 
     @property
@@ -120,6 +120,13 @@ class Channel:
             order, punctuations = (*order, of_tuples), (*punctuations, of_punctuations) if punctuations else ()
         end = self.end(items, int(self.place.is_prolific)) if chunk.is_last else None
         return Piece(as_columns(chunk), order, end, punctuations)
+
+    def ranked_piece(self, items: Items, chunk: Chunk, known: Chunk, ranks: Columns) -> Piece:
+        """The same where outputs have columns of their own; punctuations and the end are behind all that they gave."""
+        order, punctuations = numbers_behind(items, chunk)
+        if punctuations:
+            punctuations += (np.full(len(punctuations[0]), LAST),) * len(ranks)
+        return Piece(known, (*order, *ranks), self.end(items, len(ranks)) if chunk.is_last else None, punctuations)
 
     def end(self, items: Items, more: int) -> tuple[int, ...]:
         """A stream ends with the last of those it is made of, behind all that this gave: `more` columns say so."""

@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.codegen.chunks import Batch, Chunk
-from anabranch.codegen.pe import ProcessingElement, Stopped
-from anabranch.engines.spark.channel import Channel, numbers_behind, numbers_of
+from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.pe import Saved, Stopped
+from anabranch.engines.spark.channel import Channel, numbers_of
 from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, as_columns
 from anabranch.engines.spark.order import LAST, Columns, Moment, indices_of
 from anabranch.engines.spark.shipping import Job
-from anabranch.operators.metrics import OperatorMetrics
 
 
 class InstancesChannel(Channel):
@@ -34,7 +33,7 @@ class InstancesChannel(Channel):
         self.ranks = job.layout.ranks(place)
         self.firsts = Firsts(self.meaning)
 
-    def kept(self) -> list[ProcessingElement]:
+    def kept(self) -> list[Saved]:
         return [self.element, self.firsts]
 
     def items(self, epoch: int, arrived: list[Arrived]) -> Items:
@@ -55,12 +54,7 @@ class InstancesChannel(Channel):
         return items
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
-        order, punctuations = numbers_behind(items, chunk)
-        ranks = self._ranks(items, chunk)
-        if punctuations:  # behind all that was given at them
-            punctuations += (np.full(len(punctuations[0]), LAST),) * len(ranks)
-        end = self.end(items, len(ranks)) if chunk.is_last else None
-        return Piece(as_columns(chunk), (*order, *ranks), end, punctuations)
+        return self.ranked_piece(items, chunk, as_columns(chunk), self._ranks(items, chunk))
 
     def _ranks(self, items: Items, chunk: Chunk) -> Columns:
         """Where the key of what was given at a mark first came, and which it is of what was given for that key."""
@@ -89,14 +83,9 @@ class Firsts:
     form = "firsts"
 
     def __init__(self, meaning: Any) -> None:
-        self.notes: list[str] = []
-        self.metrics: dict[str, OperatorMetrics] = {}
         self.by_key: dict[Any, tuple[int, ...]] = {}
         self._meaning = meaning
         self._saved = 0  # how many were when it was last saved
-
-    def process(self, batch: Batch) -> list[Chunk]:
-        raise NotImplementedError
 
     def save(self) -> bytes:
         self._saved = 0

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.pe import Stopped
-from anabranch.engines.spark.channel import Channel, numbers_behind, numbers_of
+from anabranch.engines.spark.channel import Channel, numbers_of
 from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, as_columns, met
-from anabranch.engines.spark.order import LAST, Moment
+from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.ranked import as_known, with_numbers, without_ranks
 from anabranch.engines.spark.shipping import Job
 from anabranch.errors import OperatorError, RunError
@@ -40,12 +38,9 @@ class WindowChannel(Channel):
         return items
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
-        known, ranks = without_ranks(as_columns(chunk), self.given) if self.ranks else (as_columns(chunk), ())
-        order, punctuations = numbers_behind(items, chunk)
-        if punctuations:  # behind all that they closed
-            punctuations += (np.full(len(punctuations[0]), LAST),) * len(self.ranks)
-        end = self.end(items, len(self.ranks)) if chunk.is_last else None
-        return Piece(known, (*order, *ranks), end, punctuations)
+        if not self.ranks:
+            return super().piece(items, chunk)
+        return self.ranked_piece(items, chunk, *without_ranks(as_columns(chunk), self.given))
 
     def moment(self, items: Items, stopped: Stopped) -> Moment:
         """Where windows of several channels close at once, the one that failed has a place among them."""
