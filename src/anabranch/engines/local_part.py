@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import cast
 
 import pyarrow as pa
@@ -28,7 +29,8 @@ class LocalPart:
     """All sinks of a program, and the operators that run where they are; fed with batches of the streams from outside.
 
     `operators` are without the sinks. The sinks of which it shows when they get a tuple take part in the generated
-    code; the others are written from chunks.
+    code; the others are written from chunks. Some that are no sinks of the program's may be `taken` over, by name: who
+    does so is given the chunks of their streams.
     """
 
     def __init__(
@@ -40,11 +42,15 @@ class LocalPart:
         form: Form,
         *,
         tracks_changes: bool = False,
+        taken: Mapping[str, Callable[[Chunk], None]] = MappingProxyType({}),
     ) -> None:
         self.graph = graph
         self.metrics = metrics
-        self.outside = [ChunkSink(operator) for operator in graph.sinks if not _belongs_inside(graph, operator, form)]
-        self.part = _part(graph, operators, inputs, [sink.operator for sink in self.outside])
+        self.taken = taken
+        self.own = [sink for sink in graph.sinks if sink.id not in taken]
+        self.outside = [ChunkSink(sink) for sink in self.own if not _belongs_inside(graph, sink, form)]
+        leaving = [*(sink.operator.id for sink in self.outside), *taken]
+        self.part = _part(graph, operators, inputs, leaving)
         # A sink inside is called by the Python form, at its place in the order.
         inside = next((name for name in self.part.operators if self.part.operator(name).is_sink), None)
         if inside is not None and form == "native":
@@ -64,7 +70,7 @@ class LocalPart:
         outside = {sink.operator.id: sink.meaning for sink in self.outside}
         return [
             outside.get(sink.id) or cast(SinkMeaning, cast(PythonElement, self.element).meaning(sink.id))
-            for sink in self.graph.sinks
+            for sink in self.own
         ]
 
     def process(self, batch: Batch, count: int, begun: Callable[[int], None]) -> None:
@@ -93,6 +99,8 @@ class LocalPart:
             if chunk is None:  # nothing came
                 continue
             for edge in self.graph.edges:
+                if edge.target in self.taken and stream == Stream(edge.source, edge.source_port):
+                    self.taken[edge.target](chunk)
                 sink = self._outside(edge)
                 if sink is not None and stream == Stream(edge.source, edge.source_port):
                     sink.write(chunk, self.metrics)
@@ -141,9 +149,8 @@ def _belongs_inside(graph: Graph, sink: Operator, form: Form) -> bool:
     return not isinstance(sink.definition, Collect) or len(beside) > 1
 
 
-def _part(graph: Graph, operators: Sequence[str], inputs: Sequence[Stream], outside: list[Operator]) -> Part:
+def _part(graph: Graph, operators: Sequence[str], inputs: Sequence[Stream], sinks: list[str]) -> Part:
     """These operators and the sinks but some; a stream from outside to such a sink passes through."""
-    sinks = [sink.id for sink in outside]
     wanted = dict.fromkeys((*operators, *(sink.id for sink in graph.sinks if sink.id not in sinks)))
     inside = tuple(each.id for each in graph.operators if each.id in wanted)
     outputs = dict.fromkeys(Stream(edge.source, edge.source_port) for edge in graph.edges if edge.target in sinks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from unittest.mock import patch
@@ -35,14 +35,16 @@ class Simulated:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
 
-    def rows(self, job: Job) -> Generator[Row, None, None]:
+    def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
         self.last = job
         with patch.object(spooling, "_LEAST", 1) if self.seed % 2 else nullcontext():
-            rows = self._rows_for_the_tail(job)
+            rows = self._rows_for_the_tail(job, given)
         yield from sorted(rows, key=lambda row: (row.epoch, row.arrival)) if job.is_ordered else rows
 
-    def _rows_for_the_tail(self, job: Job) -> list[Row]:
-        if job.slices is None:
+    def _rows_for_the_tail(self, job: Job, given: Sequence[Row] | None) -> list[Row]:
+        if given is not None:
+            batches = [as_batch(row) for row in given]
+        elif job.slices is None:
             batches = list(draw_all(lambda: job)([_numbers([0])]))
         else:
             epochs = range(len(job.slices))

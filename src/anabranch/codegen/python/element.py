@@ -22,7 +22,7 @@ from anabranch.codegen.python.slots import SlotWindows
 from anabranch.codegen.python.state import State
 from anabranch.codegen.stretches import Mark, Tuples, readers, stretches
 from anabranch.errors import RunError
-from anabranch.graph.model import Edge, Operator
+from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.operators.base import Meaning
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.operators.process import Process
@@ -42,15 +42,18 @@ class _HotTraversal(Traversal):
 
     element: PythonElement
 
+    def __init__(self, graph: Graph, metrics: Mapping[str, OperatorMetrics]) -> None:
+        super().__init__(graph, metrics)
+        # By the id of an edge, which the graph keeps: many tuples come this way from loops, and at punctuations.
+        self._arrivals: dict[int, Callable[[Any], Iterable[Any]] | None] = {}
+
     def _tuple_arrival(self, node: Node, edge: Edge, item: Any) -> Frame:
-        if not self.element.generator.is_hot(edge.target):
+        if id(edge) not in self._arrivals:
+            self._arrivals[id(edge)] = self.element.arrival(edge)
+        arrive = self._arrivals[id(edge)]
+        if arrive is None:
             return super()._tuple_arrival(node, edge, item)
-
-        def step() -> Iterable[Any]:
-            self.element.arrive(edge, item)
-            return ()
-
-        return Frame(node, step, item)
+        return Frame(node, partial(arrive, item), item)
 
     def _failed(self, frame: Frame, problem: Exception) -> tuple[int, Any] | None:
         if isinstance(problem, Failed):
@@ -162,13 +165,21 @@ class PythonElement:
                 count = begun if turns is None else int(np.count_nonzero(turns[:begun] == number))
                 self._counting.entered(stream, count)
 
-    def arrive(self, edge: Edge, item: Any) -> None:
-        """A tuple reaches generated code from the traversal."""
-        self._counting.arrived(edge.target)
-        try:
-            self.generator.arrival(edge)(item)
-        except Exception as problem:
-            raise self._failure(problem) from None
+    def arrival(self, edge: Edge) -> Callable[[Any], Iterable[Any]] | None:
+        """The step for a tuple that reaches generated code from the traversal; None where there is no such code."""
+        if not self.generator.is_hot(edge.target):
+            return None
+        run, count = self.generator.arrival(edge), self._counting.arrived
+
+        def arrive(item: Any) -> Iterable[Any]:
+            count(edge.target)
+            try:
+                run(item)
+            except Exception as problem:
+                raise self._failure(problem) from None
+            return ()
+
+        return arrive
 
     def _close(self, operator_id: str, during: str) -> None:
         """Windows give what they hold, although no tuple arrived."""

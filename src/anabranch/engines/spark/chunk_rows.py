@@ -39,7 +39,8 @@ class Kind(IntEnum):
     ERROR = 1
     FIGURES = 2
     REACHED = 3  # of a stream: how far it has been read
-    SPOOLED = 4  # a chunk that is in a file
+    SPOOLED = 4  # a chunk or a state that is in a file
+    STATE = 5  # of a channel, from one round of a loop to the next
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ def as_batch(row: Row) -> pa.RecordBatch:
     payload = pa.py_buffer(row.payload)
     offsets = pa.py_buffer(np.array([0, payload.size], np.int32))
     return pa.record_batch([*numbers, pa.Array.from_buffers(pa.binary(), 1, [None, offsets, payload])], _ARROW)
+
+
+def as_table(rows: Iterable[Row]) -> pa.Table:
+    return pa.Table.from_batches([as_batch(row) for row in rows], _ARROW)
 
 
 def rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:

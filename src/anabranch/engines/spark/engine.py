@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
 from contextlib import closing, nullcontext
-from itertools import groupby
 
-from anabranch.codegen.build import Decision, generate
+from anabranch.codegen.build import Decision
 from anabranch.codegen.forms import Form
 from anabranch.engines import in_process
 from anabranch.engines.base import Metrics, Result, carrying_result
@@ -16,19 +14,17 @@ from anabranch.engines.drawing import check_sources
 from anabranch.engines.expected_size import expected_tuples, form_for
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
-from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.degree import degree_of
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
-from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL
+from anabranch.engines.spark.generating import generated
+from anabranch.engines.spark.looping import run_in_rounds
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.parts import WrittenParts, with_parts
-from anabranch.engines.spark.sending import FIGURES
+from anabranch.engines.spark.rounds import rounds_of
 from anabranch.engines.spark.session import SparkOptions, session_for
 from anabranch.engines.spark.shipping import CannotBeSent, Job
-from anabranch.engines.spark.source_tasks import part_behind_the_source
 from anabranch.engines.spark.sources import EPOCH, cut, must_stay
-from anabranch.engines.spark.tail import Arranged, Tail
-from anabranch.engines.spark.tasks import part_at
+from anabranch.engines.spark.tail import Tail
 from anabranch.engines.spark.watching import watched
 from anabranch.graph.plan import Plan
 
@@ -67,6 +63,9 @@ def run_on(
     channels: int | Mapping[str, int] | None = None,
     epoch: int = EPOCH,
 ) -> Result:
+    rounds = rounds_of(plan)
+    if rounds is not None:
+        return run_in_rounds(cluster, plan, rounds, metrics, form, channels, epoch)
     execution = _Execution(cluster, plan, metrics, form, channels, epoch)
     with carrying_result(execution.result):
         execution.run()
@@ -96,13 +95,13 @@ class _Execution:
         metrics.notes += [f"in one place: {note}" for note in self.layout.notes]
         self.tail = Tail(plan.graph, self.layout, metrics, self.form)
 
-    def _job(self, generated: dict[str, Decision], reports: str) -> Job:
+    def _job(self, code: dict[str, Decision], reports: str) -> Job:
         drawn = expected_tuples(self.graph) // self.epoch + 1
         epochs = drawn if self.slices is None else len(self.slices)
         parts = str(self.parts.folder.place) if self.parts is not None else ""
         return Job(
             self.layout.for_tasks(),
-            generated,
+            code,
             self.slices,
             self.epoch,
             epochs,
@@ -112,16 +111,6 @@ class _Execution:
             is_ordered=self.tail.is_ordered,
             parts=parts,
         )
-
-    def _generated(self) -> dict[str, Decision]:
-        """The code of every place that is not here."""
-        layout = self.layout.for_tasks()
-        behind = part_behind_the_source(layout)
-        found = {SOURCES: generate(behind, self.form)} if behind is not None else {}
-        for place in self.layout.places:
-            if place.id not in (SOURCES, PARTS, TAIL):
-                found[place.id] = generate(part_at(layout, place), self.form, origins=True)
-        return found
 
     # A run ----------------------------------------------------------------------------------------------------
 
@@ -135,33 +124,18 @@ class _Execution:
                 self.metrics.notes += self.tail.notes
 
     def _process_all(self, shield: Shield) -> None:
-        generated = self._generated()
+        code = generated(self.layout.for_tasks(), self.form)
         with (
             watched(self.metrics) as reports,
-            closing(self.cluster.rows(self._job(generated, reports))) as arriving,
+            closing(self.cluster.rows(self._job(code, reports))) as arriving,
         ):
             self.tail.spool = reports
-            for epoch, arranged in self._arranged(arriving):
+            for epoch, arranged in self.tail.in_order(arriving):
                 error = self.tail.process(arranged, shield)
                 if error is not None:
                     if self.parts is not None:
                         self.parts.folder.cut(epoch)
                     raise error from error.__cause__
-
-    def _arranged(self, arriving: Iterator[Row]) -> Iterator[tuple[int, Arranged]]:
-        """The epochs of the tail, in order; the next is being put in order while one is processed."""
-        with ThreadPoolExecutor(1, thread_name_prefix="arrange") as thread:
-            begun: tuple[int, Future[Arranged]] | None = None
-            for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
-                if epoch == FIGURES:
-                    self.tail.add_figures(rows)
-                    continue
-                ahead = epoch, thread.submit(self.tail.arranged, list(rows))
-                if begun is not None:
-                    yield begun[0], begun[1].result()
-                begun = ahead
-            if begun is not None:
-                yield begun[0], begun[1].result()
 
     def result(self) -> Result:
         return self.tail.result()

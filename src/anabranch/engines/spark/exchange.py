@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any, Protocol
 
-from anabranch.engines.spark.chunk_rows import ROW, Row
+from anabranch.engines.spark.chunk_rows import ROW, Row, as_table
 from anabranch.engines.spark.jobs import rows_of
 from anabranch.engines.spark.layout import SOURCES, Layout, Place
 from anabranch.engines.spark.session import cores_of, is_on_this_machine
@@ -36,8 +36,8 @@ class Cluster(Protocol):
     def shares_files(self) -> bool:
         """Whether driver and workers certainly see the same files."""
 
-    def rows(self, job: Job) -> Generator[Row, None, None]:
-        """The rows for the tail, by epoch."""
+    def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
+        """The rows for the tail, by epoch; of a job that reads no sources, but goes on with given rows."""
 
 
 class SparkCluster:
@@ -54,18 +54,22 @@ class SparkCluster:
     def shares_files(self) -> bool:
         return is_on_this_machine(self.session)
 
-    def rows(self, job: Job) -> Generator[Row, None, None]:
-        with closing(rows_of(self.session, _described(job.layout), lambda: self.frame(job))) as rows:
+    def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
+        with closing(rows_of(self.session, _described(job.layout), lambda: self.frame(job, given))) as rows:
             for row in rows:
                 yield Row(*row)
 
-    def frame(self, job: Job) -> Any:
+    def frame(self, job: Job, given: Sequence[Row] | None = None) -> Any:
         """The data frame of a run: its rows for the tail, sorted by epoch, in partitions that follow one another."""
         from pyspark.sql import functions
 
         load = partial(unshipped, shipped(job))
         source = job.layout.place(SOURCES)
-        if job.slices is not None:
+        first, epochs = 0, job.epochs
+        if given is not None:
+            frame = self.session.createDataFrame(as_table(given))
+            first, epochs = _epochs(given)
+        elif job.slices is not None:
             partitions = min(len(job.slices), self.cores * _TASKS_PER_CORE)
             numbers = self.session.range(0, len(job.slices), 1, partitions)
             frame = numbers.mapInArrow(_named(read_slices(load), source), ROW)
@@ -78,11 +82,17 @@ class SparkCluster:
             frame = frame.mapInArrow(_named(run_level(load, number), *places), ROW)
         # Each is fetched as a whole: one for all would have to fit into the driver.
         at_once = _SPOOLED_EPOCHS_AT_ONCE if job.shares_files else _EPOCHS_AT_ONCE
-        ranges = min(-(-job.epochs // at_once), _MOST_RANGES)
-        within = functions.floor(functions.col("epoch") * ranges / job.epochs)
+        ranges = min(-(-epochs // at_once), _MOST_RANGES)
+        within = functions.floor((functions.col("epoch") - first) * ranges / epochs)
         place = functions.least(functions.greatest(within, functions.lit(0)), functions.lit(ranges - 1)).cast("int")
         frame = frame.repartitionById(ranges, place)
         return frame.sortWithinPartitions("epoch", "arrival") if job.is_ordered else frame
+
+
+def _epochs(rows: Sequence[Row]) -> tuple[int, int]:
+    """The first epoch of rows, and how many there are."""
+    found = [row.epoch for row in rows if row.epoch >= 0]
+    return min(found), max(found) - min(found) + 1
 
 
 def _described(layout: Layout) -> str:

@@ -37,7 +37,13 @@ class InstancesChannel(Channel):
         return [self.element, self.firsts]
 
     def items(self, epoch: int, arrived: list[Arrived]) -> Items:
-        items = super().items(epoch, arrived)
+        self.epoch_now = epoch
+        return super().items(epoch, arrived)
+
+    def _note_new_keys(self, items: Items) -> None:
+        """Where keys came first that came in this epoch."""
+        if len(self.firsts.by_key) == len(self.meaning.instances):
+            return  # all are known
         marks = [*items.ends, *items.punctuations]
         found: dict[Any, int] = {}  # new keys, and the items that they came with
         for number, chunk in enumerate(items.batch.chunks):
@@ -47,13 +53,14 @@ class InstancesChannel(Channel):
             rows = chunk.rows if chunk is not None else []
             for row, at in zip(rows, places[~np.isin(places, marks)].tolist(), strict=True):
                 key = key_of(row)
-                if key not in self.firsts.by_key and at < found.get(key, LAST):
+                is_new = key not in self.firsts.by_key and key in self.meaning.instances
+                if is_new and at < found.get(key, LAST):
                     found[key] = at
         for key, at in sorted(found.items(), key=lambda each: each[1]):
-            self.firsts.by_key[key] = (epoch, *numbers_of(items, at))
-        return items
+            self.firsts.by_key[key] = (self.epoch_now, *numbers_of(items, at))
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
+        self._note_new_keys(items)
         return self.ranked_piece(items, chunk, as_columns(chunk), self._ranks(items, chunk))
 
     def _ranks(self, items: Items, chunk: Chunk) -> Columns:
@@ -73,6 +80,7 @@ class InstancesChannel(Channel):
         at = stopped.begun - 1
         if at not in items.ends and at not in items.punctuations:
             return super().moment(items, stopped)
+        self._note_new_keys(items)
         first = self.firsts.by_key[self.meaning.current]
         return Moment((*self.lineage, *self.ranks), (*numbers_of(items, at), *first, int(LAST)))
 

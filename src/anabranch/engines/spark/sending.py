@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, pack
-from anabranch.engines.spark.layout import PARTS, TAIL, Arrival, Clock, Layout
+from anabranch.engines.spark.layout import PARTS, TAIL, Arrival, Clock, Layout, Place
 from anabranch.engines.spark.meeting import taken
 from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.routing import channels_of
@@ -17,7 +17,7 @@ from anabranch.engines.spark.ticks import latest, ticks
 from anabranch.errors import RunError
 from anabranch.operators.metrics import OperatorMetrics
 
-FIGURES = -1  # the epoch of rows that carry figures: they come first
+FIGURES = -1  # the epoch of rows that carry figures or states: they come first
 
 
 class Sender:
@@ -82,6 +82,10 @@ class Sender:
             place = self.layout.place(PARTS)
             channel = self.layout.first_channel(place) + epoch % place.channels
             yield replace(row, channel=channel, place=self.numbers[PARTS])
+
+    def state(self, channel: int, place: Place, state: bytes) -> Row:
+        """What a channel will need in the next round, for the driver to keep; `arrival` is the place."""
+        return Row(channel, self.numbers[TAIL], FIGURES, self.numbers[place.id], Kind.STATE, state)
 
     def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
         return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(operators, tuples_in, notes))

@@ -46,6 +46,7 @@ class Job:
     folder: str = "."  # where the run is, which relative paths start at
     is_ordered: bool = True  # else the sinks take what comes as it comes
     parts: str = ""  # where the files of a sink are written that is a folder
+    keeps_state: bool = False  # whether channels go on in another job
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
 
 

@@ -34,8 +34,9 @@ def spooled(rows: Iterable[Row], folder: str, only_for: int | None = None) -> It
     file: FileIO | None = None
     try:
         for row in rows:
-            is_seen = only_for is None or row.place == only_for
-            if not is_seen or row.kind != Kind.CHUNK or memoryview(row.payload).nbytes < _LEAST:
+            is_seen = only_for is None or (row.place == only_for and row.kind != Kind.STATE)
+            is_large = row.kind in (Kind.CHUNK, Kind.STATE) and memoryview(row.payload).nbytes >= _LEAST
+            if not is_seen or not is_large:
                 yield row
                 continue
             size = memoryview(row.payload).nbytes
@@ -48,17 +49,23 @@ def spooled(rows: Iterable[Row], folder: str, only_for: int | None = None) -> It
             if is_full:  # there may be room elsewhere
                 yield row
             else:
-                yield replace(row, kind=Kind.SPOOLED, payload=json.dumps([path.name, start, size]).encode())
+                yield replace(row, kind=Kind.SPOOLED, payload=json.dumps([path.name, start, size, row.kind]).encode())
     finally:
         if file is not None:
             file.close()
+
+
+def file_of(row: Row) -> str:
+    """The name of the file that a row is in."""
+    name: str = json.loads(bytes(row.payload))[0]
+    return name
 
 
 def fetched(row: Row, folder: str) -> Row:
     """A row with what it carries, wherever that is."""
     if row.kind != Kind.SPOOLED:
         return row
-    name, start, size = json.loads(bytes(row.payload))
+    name, start, size, kind = json.loads(bytes(row.payload))
     with (Path(folder) / name).open("rb") as file:
         file.seek(start)
-        return replace(row, kind=Kind.CHUNK, payload=pa.py_buffer(file.read(size)))
+        return replace(row, kind=kind, payload=pa.py_buffer(file.read(size)))

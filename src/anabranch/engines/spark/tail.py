@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
+from types import MappingProxyType
 from typing import Any, cast
 
+from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics, Result, collected
 from anabranch.engines.interrupts import Shield
@@ -15,6 +19,7 @@ from anabranch.engines.spark.chunk_rows import Kind, Row, unpack
 from anabranch.engines.spark.layout import TAIL, Layout
 from anabranch.engines.spark.meeting import Arrived, Items, gathered, met, without
 from anabranch.engines.spark.order import Moment, width
+from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import unship_error, unship_figures
 from anabranch.engines.spark.spooling import fetched
 from anabranch.errors import RunError
@@ -36,7 +41,14 @@ class Tail:
     """Takes the rows that channels send, an epoch after the other."""
 
     def __init__(
-        self, graph: Graph, layout: Layout, metrics: Metrics, form: Form, *, tracks_changes: bool = False
+        self,
+        graph: Graph,
+        layout: Layout,
+        metrics: Metrics,
+        form: Form,
+        *,
+        tracks_changes: bool = False,
+        taken: Mapping[str, Callable[[Chunk], None]] = MappingProxyType({}),
     ) -> None:
         self.graph = graph
         self.metrics = metrics
@@ -44,10 +56,14 @@ class Tail:
         streams = [each.stream for each in self.arriving]
         operators = layout.place(TAIL).operators
         self.spool = ""  # the folder of rows that are in files
-        self.is_ordered = bool(operators) or any(cast(SinkDefinition, sink.definition).ordered for sink in graph.sinks)
+        self.states: dict[tuple[int, int], Row] = {}  # of channels that go on in another job, by place and number
+        sinks = [cast(SinkDefinition, sink.definition) for sink in graph.sinks if sink.id not in taken]
+        self.is_ordered = bool(operators or taken) or any(sink.ordered for sink in sinks)
         # Where tasks write what the program gives, there is nothing to do here.
         self.local = (
-            LocalPart(graph, operators, streams, metrics, form, tracks_changes=tracks_changes) if streams else None
+            LocalPart(graph, operators, streams, metrics, form, tracks_changes=tracks_changes, taken=taken)
+            if streams
+            else None
         )
 
     @property
@@ -58,6 +74,30 @@ class Tail:
     @property
     def notes(self) -> list[str]:
         return self.local.element.notes if self.local is not None else []
+
+    def in_order(self, arriving: Iterator[Row]) -> Iterator[tuple[int, Arranged]]:
+        """The epochs of rows that come by epoch; the next is being put in order while one is processed."""
+        with ThreadPoolExecutor(1, thread_name_prefix="arrange") as thread:
+            begun: tuple[int, Future[Arranged]] | None = None
+            for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
+                if epoch == FIGURES:
+                    self._put_aside(rows)
+                    continue
+                ahead = epoch, thread.submit(self.arranged, list(rows))
+                if begun is not None:
+                    yield begun[0], begun[1].result()
+                begun = ahead
+            if begun is not None:
+                yield begun[0], begun[1].result()
+
+    def _put_aside(self, rows: Iterable[Row]) -> None:
+        counted = []
+        for row in rows:
+            if row.kind == Kind.FIGURES:
+                counted.append(row)
+            else:
+                self.states[row.arrival, row.channel] = row
+        self.add_figures(counted)
 
     def epoch(self, rows: Iterable[Row], shield: Shield) -> RunError | None:
         """Process what has arrived within an epoch, up to the first error in it."""

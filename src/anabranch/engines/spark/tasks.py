@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from anabranch.engines.spark.instances_channel import InstancesChannel
 from anabranch.engines.spark.layout import PARTS, Layout, Place
 from anabranch.engines.spark.parts import PartWriter
 from anabranch.engines.spark.ranked import ranked_part
+from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.spooling import fetched, spooled
 from anabranch.engines.spark.window_channel import WindowChannel
@@ -54,10 +55,31 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
         if place.level != level:
             yield from of_place
             continue
-        channel = PartWriter(job) if place.id == PARTS else channel_at(job, place)
-        for epoch, of_epoch in groupby(of_place, key=lambda row: row.epoch):
-            yield from channel.epoch(epoch, [fetched(row, job.reports) for row in of_epoch])
-        yield from channel.figures()
+        if place.id == PARTS:
+            yield from _processed(job, PartWriter(job), of_place)
+        elif job.keeps_state:
+            yield from _continued(job, channel_at(job, place), of_place)
+        else:
+            yield from _processed(job, channel_at(job, place), of_place)
+
+
+def _processed(job: Job, channel: Channel | PartWriter, rows: Iterable[Row]) -> Iterator[Row]:
+    for epoch, of_epoch in groupby(rows, key=lambda row: row.epoch):
+        yield from channel.epoch(epoch, [fetched(row, job.reports) for row in of_epoch])
+    yield from channel.figures()
+
+
+def _continued(job: Job, channel: Channel, rows: Iterator[Row]) -> Iterator[Row]:
+    """A channel that goes on where it was in the last round. Its state, if there is one, is the first row."""
+    first = next(rows)
+    if first.epoch == FIGURES:
+        channel.state.restore(bytes(fetched(first, job.reports).payload))
+        channel.begin_figures()
+    else:
+        rows = chain([first], rows)
+    yield from _processed(job, channel, rows)
+    if not channel.is_broken:
+        yield channel.sender.state(first.channel, channel.place, channel.state.save())
 
 
 def channel_at(job: Job, place: Place, *, tracks_changes: bool = False) -> Channel:

@@ -81,7 +81,7 @@ def _remove(folder: str) -> None:
 def _watch(folder: Path, metrics: Metrics, stop: threading.Event) -> None:
     while not stop.wait(_EVERY):
         flows: dict[str, Flow] = {}
-        for file in folder.glob("*.json"):
+        for file in folder.rglob("*.json"):
             try:
                 place, received, emitted = json.loads(file.read_text())
             except (OSError, ValueError):

@@ -7,17 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anabranch.codegen.build import Decision, generate
 from anabranch.codegen.forms import Form
 from anabranch.engines.spark.degree import degree_of
-from anabranch.engines.spark.layout import SOURCES, TAIL, Layout
+from anabranch.engines.spark.generating import generated
+from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.source_tasks import part_behind_the_source
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
 from anabranch.engines.spark.streams.entry_tasks import has_one_stream
 from anabranch.engines.spark.streams.identity import check_same, identity_of
-from anabranch.engines.spark.tasks import part_at
 from anabranch.graph.plan import Plan
 
 CHANNELS_PER_CORE = 4  # of a stream: their number stays, and the cores may become more
@@ -46,16 +44,16 @@ def prepare(
     degree = _degree(plan, checkpoint, channels, before, CHANNELS_PER_CORE * cores)
     layout = lower(plan, degree, slices_sources=has_one_stream(plan.graph))
     for_tasks = layout.for_tasks()
-    generated = _generated(for_tasks, form)
+    code = generated(for_tasks, form, reads_slices=has_one_stream(plan.graph), tracks_changes=True)
     partitions = min(max(_levels(layout), default=1), PARTITIONS_PER_CORE * cores)
     if before is not None:
         partitions = before["partitions"]  # state is where it was put
-    now = identity_of(layout, generated, degree, partitions)
+    now = identity_of(layout, code, degree, partitions)
     if before is None:
         checkpoint.write_identity(now)
     else:
         check_same(checkpoint.folder, before, now)
-    return Prepared(layout, Job(for_tasks, generated, None, 1, folder=os.getcwd()), partitions)
+    return Prepared(layout, Job(for_tasks, code, None, 1, folder=os.getcwd()), partitions)
 
 
 def _levels(layout: Layout) -> list[int]:
@@ -81,13 +79,3 @@ def _degree(
                 hint="leave the number of channels out, or begin with a new folder",
             )
     return {region.id: fixed.get(region.id, usual) for region in plan.regions}
-
-
-def _generated(layout: Layout, form: Form) -> dict[str, Decision]:
-    """The code of every place that is not the tail."""
-    behind = part_behind_the_source(layout) if has_one_stream(layout.graph) else None
-    found = {SOURCES: generate(behind, form)} if behind is not None else {}
-    for place in layout.places:
-        if place.id not in (SOURCES, TAIL):
-            found[place.id] = generate(part_at(layout, place), form, origins=True, tracks_changes=True)
-    return found

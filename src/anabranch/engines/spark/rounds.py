@@ -1,0 +1,101 @@
+"""A program with a loop that runs in rounds, cut at the entry of the loop (design, section 2, "feedback").
+
+Where feedback arises only at punctuations, a round is like any stream: it may be a job of its own, with parallel
+regions. What comes around is given to the next job by the driver, which decides whether there is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from anabranch.analysis.modules import held_world
+from anabranch.codegen.effects import has_effects
+from anabranch.graph.model import Edge, Graph, Operator
+from anabranch.graph.plan import Plan
+from anabranch.graph.properties import Selectivity
+from anabranch.graph.traverse import downstream, loops
+from anabranch.operators.feedback import BACK, FORWARD, Feedback
+from anabranch.operators.union import Union
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Two programs: what gives the tuples that enter a loop, and a round of it, with all that is behind the loop.
+
+    The entry is the sink of the first and the source of the second, which has a sink for what comes around.
+    """
+
+    entry: Operator
+    before: Plan
+    round: Plan
+    back: str  # the sink
+    notes: tuple[str, ...] = ()
+
+
+def rounds_of(plan: Plan) -> Rounds | None:
+    """The rounds of a plan; None where it has no loop whose rounds are parallel, or more than that loop to wait for."""
+    found = loops(plan.graph)
+    if len(found) != 1 or not any(set(region.operators) <= found[0] for region in plan.regions):
+        return None
+    entries = [plan.graph.operator(each) for each in sorted(found[0]) if _is_entry(plan.graph.operator(each))]
+    if len(entries) != 1 or any(plan.properties[each].emits_at_end for each in sorted(found[0])):
+        return None  # what `finish` feeds back enters operators that have finished
+    behind = downstream(plan.graph, [entries[0].id])
+    entering = [edge for edge in plan.graph.edges if edge.target in behind and edge.source not in behind]
+    before = [each for each in plan.graph.operators if each.id not in behind]
+    if len(entering) != 1 or any(each.is_sink for each in before) or _shares_something(before):
+        return None  # it would get ahead of what the loop does at the same time
+    if entries[0].inputs[FORWARD].is_punctuated and not all(_gives_one_at_most(plan, each) for each in before):
+        return None  # what comes around waits for all that is made of a source tuple, and not only for a punctuation
+    return _cut(plan, entries[0], found[0], behind)
+
+
+def _is_entry(operator: Operator) -> bool:
+    return isinstance(operator.definition, Feedback)
+
+
+def _gives_one_at_most(plan: Plan, operator: Operator) -> bool:
+    """Whether an operator makes one tuple at most of each that arrives, and gives it to one other."""
+    properties = plan.properties[operator.id]
+    return (
+        sum(edge.source == operator.id for edge in plan.graph.edges) == 1
+        and properties.selectivity is not Selectivity.UNBOUNDED
+        and not (properties.emits_at_end or properties.emits_at_punctuation)
+        and (len(operator.inputs) <= 1 or isinstance(operator.definition, Union))
+    )
+
+
+def _shares_something(operators: list[Operator]) -> bool:
+    with held_world(thoroughly=False):
+        return any(has_effects(each) for each in operators if not each.is_source)
+
+
+def _cut(plan: Plan, entry: Operator, members: frozenset[str], behind: frozenset[str]) -> Rounds:
+    back = Operator(f"{entry.id}: back", entry.definition, (entry.inputs[BACK],), (), entry.location)
+    sink = replace(entry, inputs=(entry.inputs[FORWARD],), outputs=())
+    before = [each for each in plan.graph.operators if each.id not in behind]
+    after = [replace(each, inputs=()) if each == entry else each for each in plan.graph.operators if each.id in behind]
+    into = [edge for edge in plan.graph.edges if edge.source not in behind]
+    inside = [
+        Edge(edge.source, edge.source_port, back.id, 0) if edge.is_feedback else edge
+        for edge in plan.graph.edges
+        if edge.source in behind
+    ]
+    name = plan.graph.name
+    return Rounds(
+        entry,
+        _part(plan, Graph(name, (*before, sink), tuple(into)), frozenset(each.id for each in before)),
+        _part(plan, Graph(name, (*after, back), tuple(inside)), members),
+        back.id,
+        tuple(
+            f"{region.id}: it is behind the loop of '{entry.id}'"
+            for region in plan.regions
+            if set(region.operators) <= behind - members
+        ),
+    )
+
+
+def _part(plan: Plan, graph: Graph, inside: frozenset[str]) -> Plan:
+    """A program of its own, with the regions that are inside."""
+    regions = tuple(region for region in plan.regions if set(region.operators) <= inside)
+    return replace(plan, graph=graph, regions=regions)
