@@ -1,4 +1,4 @@
-"""`python -m benchmarks.codegen`: everything that issue "Generated code" asks to be measured, in one run.
+"""`python -m benchmarks.codegen`: how fast generated code is, beside what is written by hand, in one run.
 
 Tables for people come first; the last line is one JSON object.
 """

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.spark`: what is asked of programs in issue "The Spark engine", in one run.
+"""`python -m benchmarks.spark`: how fast the Spark engine is, beside what is written by hand, in one run.
 
 Tables for people come first; the last line is one JSON object of named figures.
 """

@@ -117,6 +117,47 @@ class Last:
         return self.last
 
 
+class Total:
+    """What came for a key in a round, to be sent around while it is large."""
+
+    def __init__(self) -> None:
+        self.s = ""
+        self.n = 0
+
+    def process(self, item: Item) -> None:
+        self.s = item.s
+        self.n += item.n
+
+    def punctuation(self) -> Item:
+        n, self.n = self.n, 0
+        return Item(n // 40, self.s)
+
+
+class Around:
+    """Sends what is large around once more; the rest is done."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+
+    def process(self, item: Item) -> None:
+        self.items.append(item)
+
+    def punctuation(self) -> Iterator[Item | ab.To]:
+        for item in self.items:
+            yield item if item.n > 1_000 else ab.to("done", item)
+        self.items = []
+
+
+def test_a_loop_in_rounds_is_a_job_for_every_round(session: Any) -> None:
+    def body(loop: ab.Stream[Item]) -> tuple[Any, Any]:
+        around: Any = loop.process(Running, key="n").process(Total, key="s").process(Around, outputs={"done": Item})
+        return around.outputs.done, around
+
+    done: Any = numbers().map(rising).feedback(body, rounds=True)
+    result = check(session, done.collect("out"))
+    assert result.metrics.notes == []
+
+
 @pytest.mark.parametrize("channels", [1, 3])
 def test_what_all_channels_give_at_one_moment(session: Any, channels: int) -> None:
     """When time passes a boundary that one of them saw, and at the end."""

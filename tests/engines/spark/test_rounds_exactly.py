@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.engines import sequential
 from anabranch.engines.base import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.graph.model import Program
@@ -154,3 +155,32 @@ def test_rounds_are_jobs(program: Program, channels: int, epoch: int, seed: int)
     cluster = Simulated(seed=seed, shares_files=seed % 3 != 0)
     found = outcome(run_on, cluster, compile(program.graph), Metrics(), "python", channels=channels, epoch=epoch)
     assert found == expected(program.graph)
+
+
+def pages(steps: Any = None) -> Program:
+    """A loop with a region in it."""
+
+    def body(loop: Any) -> tuple[Any, Any]:
+        gathered = loop.process(Sum, key="at").process(partial(Gather, 3), outputs={"done": Parcel})
+        return gathered.outputs.done, steps(gathered) if steps else gathered
+
+    parcels = [Parcel(n % 5, n % 3, n % 8) for n in range(50)]
+    stream = ab.from_items(Parcel, parcels).process(Spread, key="at", on_error="skip")
+    onward: Any = stream.feedback(body, rounds=True)
+    return as_program(onward.collect("out"))
+
+
+def test_the_regions_in_a_loop_have_channels() -> None:
+    cluster = Simulated()
+    result = run_on(cluster, compile(pages().graph), Metrics(), channels=3)
+    assert cluster.last is not None
+    assert [[place.channels for place in level] for level in cluster.last.layout.levels] == [[3]]
+    assert result.metrics.notes == []
+    assert result.collected == sequential.run(pages().graph).collected
+
+
+def test_a_loop_into_which_something_is_fed_at_its_end_runs_as_a_whole() -> None:
+    program = pages(lambda stream: stream.process(Last, key="to"))
+    result = run_on(Simulated(), compile(program.graph), Metrics(), channels=3)
+    assert any("is in a loop, which runs as a whole" in note for note in result.metrics.notes)
+    assert result.collected == sequential.run(program.graph).collected

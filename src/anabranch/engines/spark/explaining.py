@@ -9,9 +9,11 @@ from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL, Arrival, Layout
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.order import Branch, Lineage
 from anabranch.engines.spark.parts import with_parts
+from anabranch.engines.spark.rounds import rounds_of
 from anabranch.engines.spark.sources import can_be_cut, must_stay
 from anabranch.errors import SourceError
 from anabranch.graph.plan import Plan
+from anabranch.operators.feedback import Feedback
 
 
 def as_text(plan: Plan, channels: Mapping[str, int]) -> str:
@@ -24,6 +26,12 @@ def as_text(plan: Plan, channels: Mapping[str, int]) -> str:
         return f"On Spark\n  all of it runs in the driver: {why}\n"
     cores = len(os.sched_getaffinity(0))
     degree = {region.id: channels.get(region.id, cores) for region in plan.regions}
+    rounds = rounds_of(plan)
+    if rounds is not None:
+        before = lower(rounds.before, degree, slices_sources=can_be_cut(rounds.before.graph))
+        each = lower(rounds.round, degree, slices_sources=False)
+        heads = f"On Spark, up to the loop of '{rounds.entry.id}'", f"On Spark, each round of '{rounds.entry.id}'"
+        return "\n".join([heads[0], *_lines(before), "", heads[1], *_lines(each), ""])
     layout = with_parts(lower(plan, degree, slices_sources=can_be_cut(plan.graph)), cores)
     return "\n".join(["On Spark", *_lines(layout), ""])
 
@@ -47,11 +55,14 @@ def _cells(layout: Layout, place: Place) -> tuple[str, str, str, str]:
 
 def _where(layout: Layout, place: Place) -> str:
     if place.id == SOURCES:
-        return "read " + ", ".join(source.id for source in layout.graph.sources)
+        verb = "enter" if _is_round(layout) else "read"
+        return f"{verb} {', '.join(source.id for source in layout.graph.sources)}"
     return "driver" if place.id == TAIL else f"stage {place.level}"
 
 
 def _channels(layout: Layout, place: Place) -> str:
+    if place.id == SOURCES and _is_round(layout):
+        return "driver"
     if place.id == SOURCES:
         return "slices" if can_be_cut(layout.graph) else "one task"
     if place.id == PARTS:
@@ -59,6 +70,11 @@ def _channels(layout: Layout, place: Place) -> str:
     if place.region is None:
         return "one place"
     return f"{place.region} × {place.channels}"
+
+
+def _is_round(layout: Layout) -> bool:
+    """Whether what goes through is what came around."""
+    return isinstance(layout.graph.sources[0].definition, Feedback)
 
 
 def _arrival(layout: Layout, place: Place, arrival: Arrival) -> str:
