@@ -13,7 +13,7 @@ class Sizes:
     """
 
     calls: int = 20_000_000
-    slow_calls: int = 5_000_000
+    slow_calls: int = 3_000_000
     exchanged: int = 20_000_000
     busy: int = 400_000
     busy_shuffled: int = 250_000

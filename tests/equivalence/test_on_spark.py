@@ -1,0 +1,67 @@
+"""Random programs, and the operators of the corpus, on a real Spark: the oracle's tuples in its order, or its error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anabranch.compiler import compile
+from anabranch.engines.base import Metrics
+from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.exchange import SparkCluster
+from anabranch.engines.spark.session import SparkOptions, session_for
+from anabranch.engines.spark.sources import must_stay
+from anabranch.graph.model import Graph
+from tests.analysis.corpus.registry import Entry
+from tests.codegen.palette import programs
+from tests.engines.spark.test_layouts_exactly import expected, meetings, outcome
+from tests.engines.spark.test_punctuations_exactly import punctuated
+from tests.engines.spark.test_rounds_exactly import looped
+from tests.engines.spark.test_windows_exactly import windowed
+from tests.equivalence.test_corpus import ENTRIES, program_of
+
+KINDS = {
+    "of operators of every family": programs,
+    "whose streams meet": meetings,
+    "with punctuations": punctuated,
+    "with windows": windowed,
+    "with loops": looped,
+}
+CHANNELS, EPOCHS = st.integers(1, 3), st.sampled_from([3, 17, 100])
+
+
+def on_spark(graph: Graph, channels: int, epoch: int) -> Any:
+    cluster = SparkCluster(session_for(SparkOptions()))
+    return outcome(run_on, cluster, compile(graph), Metrics(), "python", channels=channels, epoch=epoch)
+
+
+def check(data: st.DataObject, kind: str) -> None:
+    graph = data.draw(KINDS[kind]()).graph
+    if must_stay(graph) is None:
+        assert on_spark(graph, data.draw(CHANNELS), data.draw(EPOCHS)) == expected(graph)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
+@given(st.data())
+def test_a_few_random_programs(kind: str, data: st.DataObject) -> None:
+    check(data, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
+@given(st.data())
+def test_random_programs(kind: str, data: st.DataObject) -> None:
+    check(data, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_an_operator_of_the_corpus(entry: Entry) -> None:
+    graph = program_of(entry)
+    for channels in (1, 2, 3):
+        assert on_spark(graph, channels, 17) == expected(graph)
