@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from anabranch.codegen.part import Stream
-from anabranch.engines.spark.order import Lineage, Number, width
+from anabranch.engines.spark.order import Lineage, Number, merged, merged_paths, width
 from anabranch.graph.model import Definition, Graph, Record
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import INDEX
@@ -29,7 +29,8 @@ class Clock:
 class Arrival:
     """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order.
 
-    With a `clock`, it is only the tuples that move the time, for those channels that they are not in.
+    Where streams have met before, its tuples have come on one of several `paths`. With a `clock`, it is only the tuples
+    that move the time, for those channels that they are not in.
     """
 
     stream: Stream
@@ -37,6 +38,7 @@ class Arrival:
     key: tuple[str, ...] = ()
     lineage: Lineage = ()
     clock: Clock | None = None
+    paths: tuple[Lineage, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,11 @@ class Place:
     @property
     def is_tail(self) -> bool:
         return self.id == TAIL
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether what it gives is numbered over all of its outputs: so it is where all items come to one channel."""
+        return self.is_prolific and self.region is None and len(self.outputs) > 1
 
 
 @dataclass(frozen=True)
@@ -144,8 +151,8 @@ class Layout:
 
     def lineage_of_items(self, place: Place) -> Lineage:
         """What the items of a place are ordered by, once its streams have met."""
-        arriving = self.arriving(place.id)
-        if len(arriving) == 1:
-            return arriving[0].lineage
-        depth = max((len(arrival.lineage) for arrival in arriving), default=0)
-        return tuple(Number(f"{place.id}.{at}") for at in range(depth))
+        return merged([arrival.lineage for arrival in self.arriving(place.id)], place.id)
+
+    def paths_of_items(self, place: Place) -> tuple[Lineage, ...]:
+        """How they may have come there."""
+        return merged_paths([path for arrival in self.arriving(place.id) for path in arrival.paths], place.id)

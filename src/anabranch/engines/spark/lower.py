@@ -68,7 +68,7 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
         arriving = layout.arriving(place.id)
         for at, one in enumerate(arriving):
             for other in arriving[at + 1 :]:
-                if not can_meet(one.lineage, other.lineage):
+                if not can_meet(one.paths, other.paths):
                     why = f"its tuples meet others at {place.id} in an order that is not known"
                     return {place.region: why} if place.region else _regions_before(plan, layout, place, why)
         if _has_loop(layout, place) and not (_is_one_item_per_tuple(arriving) and _counts_source_tuples(plan, layout)):
