@@ -118,7 +118,9 @@ MEETINGS = ["union", "union", "connect", "join", "merge_by", "barrier"]
 def programs(draw: st.DrawFn) -> Program:
     """Streams part in places with several outputs, go through regions, and meet; perhaps again, and in other ways."""
     chance = random.Random(draw(st.integers(0, 10**6)))
-    streams = [ab.from_items(Item, _items(chance)) for _ in range(draw(st.sampled_from([1, 1, 2])))]
+    streams = [
+        ab.from_items(Item, _items(chance, chance.choice([3, 12, 30]))) for _ in range(draw(st.sampled_from([1, 1, 2])))
+    ]
     for _ in range(draw(st.integers(1, 2))):
         parts = _parted(draw, draw(st.sampled_from(streams)), draw(st.sampled_from(streams)))
         streams += [_through(draw, part) if draw(st.integers(0, 3)) else part for part in parts]
@@ -134,12 +136,12 @@ def programs(draw: st.DrawFn) -> Program:
         reject()
 
 
-def _items(chance: random.Random) -> list[Item]:
+def _items(chance: random.Random, count: int) -> list[Item]:
     """Few of them fail where they are divided by, so that the program goes on for a while."""
     numbers = [1, 1, 2, 2, 3, 3, 4, 5, 6, 7, -1, -2] + [0, 2**62] * chance.choice([0, 0, 1])
     return [
         Item(chance.choice(numbers), chance.choice([0.5, 1.0, -2.0]), chance.choice("abc"), None, float(at // 3))
-        for at in range(chance.choice([3, 12, 30]))
+        for at in range(count)
     ]
 
 
@@ -208,6 +210,9 @@ def _met(draw: st.DrawFn, one: Any, two: Any) -> Any:
             return one.union(two)
 
 
+MANY = _items(random.Random(7), 60)
+
+
 def laid_out(graph: Graph) -> Layout:
     plan = compile(graph)
     return lower(plan, {region.id: 2 for region in plan.regions}, slices_sources=False)
@@ -231,12 +236,33 @@ def test_regions_behind_several_outputs_of_one_operator_stay_parallel_where_they
 
 
 def test_a_stream_that_leaves_before_and_after_an_operator_of_its_own_place_has_no_known_order() -> None:
-    found = ab.from_items(Item, []).process(Sorted, out=Item, outputs=NAMED)
+    found = ab.from_items(Item, MANY).process(Sorted, out=Item, outputs=NAMED)
     first = found.process(Running, key="n")
     inside = found.process(Sorted, out=Item, outputs=NAMED).process(Running, key="s")
     last = found.process(Running, key="s")
-    layout = laid_out(as_program(first.union(inside, last).collect("out")).graph)
-    assert any("in an order that is not known" in note for note in layout.notes)
+    check_is_not_known(as_program(first.union(inside, last).collect("out")).graph)
+
+
+def test_a_stream_that_comes_to_a_place_before_and_after_another_has_no_known_order() -> None:
+    found = ab.from_items(Item, MANY).process(Running, key="s")
+    first = found.process(Sorted, out=Item, outputs=NAMED)
+    between = found.process(Running, key="n")
+    last = found.process(Sorted, out=Item, outputs=NAMED)
+    check_is_not_known(as_program(last.union(between, first).collect("out")).graph)
+
+
+def check_is_not_known(graph: Graph) -> None:
+    assert any("in an order that is not known" in note for note in laid_out(graph).notes)
+    assert on_simulated(graph, 2, 7) == expected(graph)
+
+
+def test_streams_from_one_place_end_in_the_order_of_its_outputs() -> None:
+    found = ab.from_items(Item, MANY).process(Sorted, out=Item, outputs=NAMED)
+    ways = [found.outputs.rest, found, found.outputs.odd]
+    windows = [aggregated(each.window(ab.tumbling(count=100), key="s")) for each in ways]
+    graph = as_program(windows[0].union(*windows[1:]).collect("out")).graph
+    assert not laid_out(graph).notes
+    assert on_simulated(graph, 2, 7) == expected(graph)
 
 
 @pytest.mark.parametrize("name", ["lois", "linear_road", "vwap"])
