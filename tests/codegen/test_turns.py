@@ -1,4 +1,4 @@
-"""A processing element with several outputs says in which order it gave on all of them what comes from one item."""
+"""A processing element says where tuples come from, and in which order it gave them on all of its outputs."""
 
 from __future__ import annotations
 
@@ -106,3 +106,14 @@ def test_native_code_takes_the_same_turns_also_where_it_is_left() -> None:
     cuts = [7, 8, 50]
     assert in_order(part, native, cuts) == in_order(part, build_pe(part, "python", origins=True), cuts)
     assert native.form == "python", "there are more than 64 bits at last"
+
+
+def test_native_code_knows_where_punctuations_come_from_before_any_tuple_has_come() -> None:
+    moved = ab.from_items(Point, []).punctuate(count=1).map(lambda item: item._replace(n=item.n + 1), out=Point)
+    graph = as_program(moved.collect("out")).graph
+    [name] = [each.id for each in graph.operators if each.kind == "map"]
+    part = part_of(graph, (name,))
+    chunk = Chunk.of_rows(part.schema(part.inputs[0]), [], punctuations=[0, 0])
+    [given] = build_pe(part, "native", origins=True).process(Batch((chunk,)))
+    assert given.punctuation_origins is not None
+    assert given.punctuation_origins.tolist() == [0, 1]

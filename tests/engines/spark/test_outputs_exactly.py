@@ -240,19 +240,24 @@ def test_a_stream_that_leaves_before_and_after_an_operator_of_its_own_place_has_
     first = found.process(Running, key="n")
     inside = found.process(Sorted, out=Item, outputs=NAMED).process(Running, key="s")
     last = found.process(Running, key="s")
-    check_is_not_known(as_program(first.union(inside, last).collect("out")).graph)
+    graph = as_program(first.union(inside, last).collect("out")).graph
+    assert any("in an order that is not known" in note for note in laid_out(graph).notes)
+    assert on_simulated(graph, 2, 7) == expected(graph)
 
 
-def test_a_stream_that_comes_to_a_place_before_and_after_another_has_no_known_order() -> None:
+@pytest.mark.parametrize("is_tail", [True, False])
+def test_a_stream_comes_to_a_place_before_and_after_another(is_tail: bool) -> None:
     found = ab.from_items(Item, MANY).process(Running, key="s")
+    early = found.collect("early")
     first = found.process(Sorted, out=Item, outputs=NAMED)
     between = found.process(Running, key="n")
     last = found.process(Sorted, out=Item, outputs=NAMED)
-    check_is_not_known(as_program(last.union(between, first).collect("out")).graph)
-
-
-def check_is_not_known(graph: Graph) -> None:
-    assert any("in an order that is not known" in note for note in laid_out(graph).notes)
+    also = found.process(Running, key="n")
+    met = last.union(between, first, also, found, first.outputs.odd)
+    graph = as_program((met if is_tail else met.process(Running, key="s")).collect("out"), early).graph
+    layout = laid_out(graph)
+    assert not layout.notes
+    assert max(arrival.again for arrival in layout.arrivals) == (2 if is_tail else 1)
     assert on_simulated(graph, 2, 7) == expected(graph)
 
 

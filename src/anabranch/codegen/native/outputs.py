@@ -197,10 +197,9 @@ class Outputs:
         origins = None if output.origins is None else output.origins[:count].copy()
         punctuations, end = output.marks.punctuations, output.marks.end
         before = [each[0] for each in punctuations]
-        has_turns = self._given >= 0
-        of_items = np.array([each[1] for each in punctuations], np.int64) if origins is not None or has_turns else None
+        of_items = np.array([each[1] for each in punctuations], np.int64)  # also where no tuple ever came
         chunk = Chunk(output.schema, None, batch, before, end is not None, origins, of_items)
-        if has_turns:
+        if self._given >= 0:
             chunk.turns = np.empty(0, np.int64) if output.turns is None else output.turns[:count].copy()
             chunk.punctuation_turns = np.array([each[2] for each in punctuations], np.int64)
             chunk.ended = end

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from anabranch.codegen.part import Stream
 from anabranch.engines.spark.order import Lineage, Number, merged, merged_paths, width
-from anabranch.graph.model import Definition, Graph, Record
+from anabranch.graph.model import Definition, Edge, Graph, Record
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import INDEX
 from anabranch.operators.distinct import Distinct
@@ -30,7 +30,8 @@ class Arrival:
     """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order.
 
     Where streams have met before, its tuples have come on one of several `paths`. With a `clock`, it is only the tuples
-    that move the time, for those channels that they are not in.
+    that move the time, for those channels that they are not in. A stream that has come `again` has come so many times
+    before, for other operators of the place, and has been elsewhere since.
     """
 
     stream: Stream
@@ -39,6 +40,7 @@ class Arrival:
     lineage: Lineage = ()
     clock: Clock | None = None
     paths: tuple[Lineage, ...] = ()
+    again: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,18 @@ class Layout:
 
     def leaving(self, stream: Stream) -> list[Arrival]:
         return [arrival for arrival in self.arrivals if arrival.stream == stream]
+
+    def ways(self, stream: Stream) -> list[tuple[str, tuple[Edge, ...]]]:
+        """The places that a stream goes to, in the order of its consumers there; one may be come back to."""
+        sinks = [sink.id for sink in self.graph.sinks]
+        found: list[tuple[str, tuple[Edge, ...]]] = []
+        for edge in self.graph.edges:
+            if (edge.source, edge.source_port) == (stream.operator, stream.port) and not edge.is_feedback:
+                place = TAIL if edge.target in sinks else self.place_of(edge.target).id
+                before = found.pop()[1] if found and found[-1][0] == place else ()
+                found.append((place, (*before, edge)))
+        source = self.place_of(stream.operator).id
+        return [way for way in found if way[0] != source]
 
     def first_channel(self, place: Place) -> int:
         """Where its channels begin among those of its level."""

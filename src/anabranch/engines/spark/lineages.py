@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from anabranch.codegen.part import Stream
-from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Layout, Place
+from anabranch.engines.spark.layout import SOURCES, Arrival, Layout, Place
 from anabranch.engines.spark.order import Branch, Lineage, Number, Step
 
 
@@ -43,7 +43,7 @@ def _behind(layout: Layout, place: Place, number: int) -> _Known:
     if place.has_turns and _leaves_at_once(layout, place, place.outputs[number]):
         return known.then(Number(place.id, number))
     if len(place.outputs) > 1:
-        # A split gives a tuple to its outputs in their order; of other places only the order at one output is known.
+        # A split gives a tuple to its outputs in their order; of others only the order at one output is known.
         is_split = len(place.operators) == 1 and not place.is_prolific
         known = known.then(Branch(place.id, number if not is_split else place.outputs[number].port, is_split))
     return known.then(Number(place.id)) if place.is_prolific else known.then(*layout.ranks(place))
@@ -70,18 +70,8 @@ def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, _Known
 
 def _on_its_way(layout: Layout, arrival: Arrival, behind: Mapping[Stream, _Known]) -> _Known:
     known = behind[arrival.stream]
-    tail_sinks = {sink.id for sink in layout.graph.sinks}
-    ways: list[str] = []
-    for edge in layout.graph.edges:
-        if (edge.source, edge.source_port) == (arrival.stream.operator, arrival.stream.port) and not edge.is_feedback:
-            target = TAIL if edge.target in tail_sinks else layout.place_of(edge.target).id
-            if not ways or ways[-1] != target:
-                ways.append(target)
-    source = layout.place_of(arrival.stream.operator).id
-    ways = [way for way in ways if way != source]
+    ways = [place for place, _ in layout.ways(arrival.stream)]
     if len(ways) == 1:
         return known
-    # A place that is come back to would take its turns before and after another's.
-    is_ordered = len(dict.fromkeys(ways)) == len(ways)
-    at = f"{arrival.stream.operator}.{arrival.stream.port}"
-    return known.then(Branch(at, ways.index(arrival.place), is_ordered))
+    mine = [number for number, place in enumerate(ways) if place == arrival.place]
+    return known.then(Branch(f"{arrival.stream.operator}.{arrival.stream.port}", mine[arrival.again]))

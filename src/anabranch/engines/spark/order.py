@@ -35,7 +35,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Branch:
-    """The way a stream took at a parting; where it would be taken before and after another the order is not known."""
+    """The way a stream took at a parting, by its place among the ways; where that is not known it is not ordered."""
 
     at: str
     number: int
