@@ -24,7 +24,8 @@ class Chunk:
     other form is asked for. `punctuations` holds for each window punctuation how many tuples of the chunk come before
     it; `is_last` says that the stream ends behind the chunk. `origins`, where a processing element was asked for them,
     gives for every tuple the number of the item of its input batch that it comes from, and `punctuation_origins` for
-    every punctuation.
+    every punctuation. Of an element with several outputs, `turns` and `punctuation_turns` then say in which order it
+    gave on all of them what comes from one item, and `ended` has the item and the turn with which the stream ended.
     """
 
     schema: Schema
@@ -34,6 +35,9 @@ class Chunk:
     is_last: bool = False
     origins: Positions | None = field(default=None, repr=False)
     punctuation_origins: Positions | None = field(default=None, repr=False)
+    turns: Positions | None = field(default=None, repr=False)
+    punctuation_turns: Positions | None = field(default=None, repr=False)
+    ended: tuple[int, int] | None = field(default=None, repr=False)
 
     @classmethod
     def of_rows(

@@ -41,6 +41,15 @@ class Part:
         """The edges from a stream to operators in here, in the order they were connected."""
         return tuple(self._edges_in_here.get((stream.operator, stream.port), ()))
 
+    def consumers_before_leaving(self, stream: Stream) -> int:
+        """How many of those have their turn before the first outside."""
+        return self._before_leaving.get((stream.operator, stream.port), len(self.consumers(stream)))
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether it is of interest in which order tuples leave: by several outputs."""
+        return len(self.outputs) > 1
+
     @cached_property
     def _edges_in_here(self) -> dict[tuple[str, int], list[Edge]]:
         inside = dict.fromkeys(self.operators)
@@ -48,6 +57,19 @@ class Part:
         for edge in self.graph.edges:
             if edge.target in inside:
                 found.setdefault((edge.source, edge.source_port), []).append(edge)
+        return found
+
+    @cached_property
+    def _before_leaving(self) -> dict[tuple[str, int], int]:
+        inside = dict.fromkeys(self.operators)
+        seen: dict[tuple[str, int], int] = {}
+        found: dict[tuple[str, int], int] = {}
+        for edge in self.graph.edges:
+            stream = edge.source, edge.source_port
+            if edge.target in inside:
+                seen[stream] = seen.get(stream, 0) + 1
+            else:
+                found.setdefault(stream, seen.get(stream, 0))
         return found
 
 

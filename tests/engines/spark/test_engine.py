@@ -154,7 +154,7 @@ def test_a_loop_in_rounds_is_a_job_for_every_round(session: Any) -> None:
         return around.outputs.done, around
 
     done: Any = numbers().map(rising).feedback(body, rounds=True)
-    result = check(session, done.collect("out"))
+    result = check(session, done.process(Many, key="s").collect("out"))
     assert result.metrics.notes == []
 
 

@@ -158,7 +158,7 @@ def test_rounds_are_jobs(program: Program, channels: int, epoch: int, seed: int)
 
 
 def pages(steps: Any = None) -> Program:
-    """A loop with a region in it."""
+    """A loop with a region in it, and one behind it."""
 
     def body(loop: Any) -> tuple[Any, Any]:
         gathered = loop.process(Sum, key="at").process(partial(Gather, 3), outputs={"done": Parcel})
@@ -167,14 +167,14 @@ def pages(steps: Any = None) -> Program:
     parcels = [Parcel(n % 5, n % 3, n % 8) for n in range(50)]
     stream = ab.from_items(Parcel, parcels).process(Spread, key="at", on_error="skip")
     onward: Any = stream.feedback(body, rounds=True)
-    return as_program(onward.collect("out"))
+    return as_program(onward.process(Last, key="to").collect("out"))
 
 
-def test_the_regions_in_a_loop_have_channels() -> None:
+def test_the_regions_in_a_loop_and_behind_it_have_channels() -> None:
     cluster = Simulated()
     result = run_on(cluster, compile(pages().graph), Metrics(), channels=3)
     assert cluster.last is not None
-    assert [[place.channels for place in level] for level in cluster.last.layout.levels] == [[3]]
+    assert [[place.channels for place in level] for level in cluster.last.layout.levels] == [[3], [1], [3]]
     assert result.metrics.notes == []
     assert result.collected == sequential.run(pages().graph).collected
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python import BegunOperator, PythonElement, python_form
 from anabranch.codegen.stretches import Mark, Tuples, stretches
+from anabranch.graph.model import Edge
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import FINAL
 from anabranch.operators.metrics import OperatorMetrics
@@ -189,9 +190,15 @@ class NativeElement:
         return self.part.operator(stream.operator).outputs[stream.port].is_punctuated
 
     def _punctuation(self, stream: Stream, outputs: Outputs) -> None:
+        edges = self.part.consumers(stream)
+        before = self.part.consumers_before_leaving(stream)
+        self._punctuated(edges[:before], outputs)
         if stream in self.part.outputs:
             outputs.punctuate(self.part.outputs.index(stream))
-        for edge in self.part.consumers(stream):
+        self._punctuated(edges[before:], outputs)
+
+    def _punctuated(self, edges: Sequence[Edge], outputs: Outputs) -> None:
+        for edge in edges:
             operator = self.part.operator(edge.target)
             if isinstance(operator.definition, WindowAggregate):
                 if operator.definition.window.shape != "punctuated":
@@ -203,9 +210,15 @@ class NativeElement:
                     self._punctuation(onward, outputs)
 
     def _final(self, stream: Stream, outputs: Outputs) -> None:
+        edges = self.part.consumers(stream)
+        before = self.part.consumers_before_leaving(stream)
+        self._ended(edges[:before], outputs)
         if stream in self.part.outputs:
             outputs.end(self.part.outputs.index(stream))
-        for edge in self.part.consumers(stream):
+        self._ended(edges[before:], outputs)
+
+    def _ended(self, edges: Sequence[Edge], outputs: Outputs) -> None:
+        for edge in edges:
             operator = self.part.operator(edge.target)
             self.ended[operator.id] = self.ended.get(operator.id, 0) + 1
             if self.ended[operator.id] < len(operator.inputs):

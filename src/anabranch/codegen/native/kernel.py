@@ -82,6 +82,7 @@ class Kernel:
         self.part = part
         self.known = known
         self.origins = origins
+        self.turns = origins and part.has_turns
         self.tracks_changes = tracks_changes
         self.writer = Writer(RESERVED)
         self.arguments: dict[tuple[str, tuple[Any, ...]], Argument] = {}
@@ -103,6 +104,8 @@ class Kernel:
         self.state_names: dict[str, str] = {}  # variables of state, and whose
         self.most_emitted: dict[int, int] = {}
         self._numbers: dict[tuple[int, str], str] = {}  # variables for the numbers of texts of the current tuple
+        if self.turns:
+            self.cell("given")  # punctuations and ends are counted even where no tuple ever is given
 
     # Code -------------------------------------------------------------------------------------------------------
 
@@ -261,6 +264,10 @@ class Kernel:
         if self.origins:
             name = self.argument("output", (output, "", "origin"), f"out{output}_origin")
             lines.append(f"{name}[place] = {'turn' if len(self.part.inputs) > 1 else 'i'} + meta[{SHIFT}]")
+        if self.turns:
+            given = self.counter("given")
+            name = self.argument("output", (output, "", "turn"), f"out{output}_turn")
+            lines += [f"{name}[place] = {given}", f"{given} += 1"]
         if output in self.known.growing:
             with self.writer.block(f"if {count} < {self.cell(f'out{output}_room')}:"):
                 for line in lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +56,14 @@ def _bits_of(flags: Array) -> pa.Buffer:
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
+@dataclass(frozen=True)
+class Marks:
+    """The punctuations of an output within a batch, and its end: the item and the turn."""
+
+    punctuations: tuple[tuple[int, int, int], ...] = ()  # how many tuples are before each, its item and its turn
+    end: tuple[int, int] | None = None
+
+
 class _Output:
     """One output: its arrays, which are kept from batch to batch, and its schema as Arrow has it."""
 
@@ -70,18 +79,18 @@ class _Output:
                 self.arguments.append((at, argument.of[1:], numpy_dtype(part, argument)))
         self.rows: dict[int, Array] = {}  # by input: which of its rows a tuple's columns are taken from
         self.origins: Array | None = None
+        self.turns: Array | None = None
         self.room = 0
         self.count_place = _place(assembled, f"out{number}_count")
         self.room_place = _place(assembled, f"out{number}_room")
         self.grows = number in assembled.growing
         self.most = assembled.most_emitted.get(number, 1)
-        self.punctuations: list[tuple[int, int]] = []  # how many tuples are before each, and the item it comes from
-        self.is_ended = False
+        self.marks = Marks()
 
     def lengthened(self, of: tuple[Any, ...], dtype: str, kept: int) -> Array:
         """A longer array in place of one, with as much of its content."""
         name, what, *more = of
-        owner: Any = self if what in ("origin", "row") else self.columns[name]
+        owner: Any = self if what in ("origin", "turn", "row") else self.columns[name]
         known = self.rows.get(more[0]) if what == "row" else getattr(owner, _ATTRIBUTES[what])
         longer = np.empty(self.room, dtype)
         if known is not None and kept:
@@ -93,7 +102,7 @@ class _Output:
         return longer
 
 
-_ATTRIBUTES = {"origin": "origins", "values": "values", "has": "has"}
+_ATTRIBUTES = {"origin": "origins", "turn": "turns", "values": "values", "has": "has"}
 
 
 def _place(assembled: Assembled, cell: str) -> int:
@@ -106,12 +115,15 @@ class Outputs:
 
     def __init__(self, part: Part, assembled: Assembled, state: NativeState, places: Array) -> None:
         self._state, self._places = state, places
+        self._given = _place(assembled, "given")  # how much was given on all outputs in this batch, if it is counted
         self._outputs = [_Output(number, part, assembled) for number in range(len(part.outputs))]
 
     def begin(self, items: int) -> None:
         """Make ready for a batch."""
+        if self._given >= 0:
+            self._state.words[self._given] = 0
         for each in self._outputs:
-            each.punctuations, each.is_ended = [], False
+            each.marks = Marks()
             if each.count_place >= 0:
                 self._state.words[each.count_place] = 0
             needed = max(items, 256) if each.grows else items * each.most
@@ -140,18 +152,26 @@ class Outputs:
 
     def punctuate(self, number: int) -> None:
         output = self._outputs[number]
-        output.punctuations.append((self._count(output), self._state.words[SHIFT]))
+        mark = self._count(output), self._state.words[SHIFT], self._turn()
+        output.marks = replace(output.marks, punctuations=(*output.marks.punctuations, mark))
 
     def end(self, number: int) -> None:
-        self._outputs[number].is_ended = True
+        output = self._outputs[number]
+        output.marks = replace(output.marks, end=(self._state.words[SHIFT], self._turn()))
 
-    def marks(self) -> list[tuple[list[tuple[int, int]], bool]]:
+    def _turn(self) -> int:
+        if self._given < 0:
+            return 0
+        self._state.words[self._given] += 1
+        return self._state.words[self._given] - 1
+
+    def marks(self) -> list[Marks]:
         """The punctuations and ends so far."""
-        return [(list(each.punctuations), each.is_ended) for each in self._outputs]
+        return [each.marks for each in self._outputs]
 
-    def set_marks(self, marks: list[tuple[list[tuple[int, int]], bool]]) -> None:
-        for output, (punctuations, is_ended) in zip(self._outputs, marks, strict=True):
-            output.punctuations, output.is_ended = punctuations, is_ended
+    def set_marks(self, marks: list[Marks]) -> None:
+        for output, each in zip(self._outputs, marks, strict=True):
+            output.marks = each
 
     # Chunks -----------------------------------------------------------------------------------------------------
 
@@ -175,6 +195,12 @@ class Outputs:
             # By names: a column that passes through has its own type, datetimes perhaps a zone.
             batch = pa.RecordBatch.from_arrays(columns, names=output.arrow.names)
         origins = None if output.origins is None else output.origins[:count].copy()
-        before, items = [each[0] for each in output.punctuations], [each[1] for each in output.punctuations]
-        of_items = None if origins is None else np.array(items, np.int64)
-        return Chunk(output.schema, None, batch, before, output.is_ended, origins, of_items)
+        punctuations, end = output.marks.punctuations, output.marks.end
+        before = [each[0] for each in punctuations]
+        of_items = np.array([each[1] for each in punctuations], np.int64)  # also where no tuple ever came
+        chunk = Chunk(output.schema, None, batch, before, end is not None, origins, of_items)
+        if self._given >= 0:
+            chunk.turns = np.empty(0, np.int64) if output.turns is None else output.turns[:count].copy()
+            chunk.punctuation_turns = np.array([each[2] for each in punctuations], np.int64)
+            chunk.ended = end
+        return chunk

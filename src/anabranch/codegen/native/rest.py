@@ -58,4 +58,10 @@ def _joined(one: Chunk, other: Chunk, item: int) -> Chunk:
         chunk.origins = np.concatenate([one.origins, other.origins + item])
     if one.punctuation_origins is not None and other.punctuation_origins is not None:
         chunk.punctuation_origins = np.concatenate([one.punctuation_origins, other.punctuation_origins + item])
+    # Turns only count among what comes from one item.
+    if one.turns is not None and other.turns is not None:
+        chunk.turns = np.concatenate([one.turns, other.turns])
+    if one.punctuation_turns is not None and other.punctuation_turns is not None:
+        chunk.punctuation_turns = np.concatenate([one.punctuation_turns, other.punctuation_turns])
+    chunk.ended = one.ended or (other.ended and (other.ended[0] + item, other.ended[1]))
     return chunk

@@ -48,10 +48,13 @@ class Visits:
 
     def deliver(self, stream: Stream, value: Value) -> None:
         """A tuple on a stream: to the outside, and to the operators in here in the order they were connected."""
-        schema = self.part.schema(stream)
+        edges = self.part.consumers(stream)
+        before = self.part.consumers_before_leaving(stream)
+        for edge in edges[:before]:
+            self.visit(edge, value)
         if stream in self.part.outputs:
-            self.kernel.write_output(self.part.outputs.index(stream), schema, value)
-        for edge in self.part.consumers(stream):
+            self.kernel.write_output(self.part.outputs.index(stream), self.part.schema(stream), value)
+        for edge in edges[before:]:
             self.visit(edge, value)
 
     def emit(self, operator: Operator, port: int, value: Value, node: ast.AST | None = None) -> None:

@@ -81,10 +81,13 @@ class PythonElement:
         for operator_id, known in (begun or {}).items():
             node = self._traversal.nodes[operator_id]
             node.meaning, node.ended_inputs = known.meaning or node.meaning, known.ended_inputs
-        self.generator = Generator(self._traversal, has_origins=origins, tracks_changes=tracks_changes)
+        has_turns = origins and part.has_turns
+        self.generator = Generator(
+            self._traversal, has_origins=origins, has_turns=has_turns, tracks_changes=tracks_changes
+        )
         self._exits = [self._exit(exit_of(stream)) for stream in part.outputs]
         for each in self._exits:
-            each.clock = self.generator.clock if origins else None
+            each.clock, each.has_turns = self.generator.clock if origins else None, has_turns
         for operator_id, node in self._traversal.nodes.items():
             if isinstance(node.meaning, SlotWindows):
                 node.meaning.close = partial(self._close, operator_id)
@@ -195,6 +198,7 @@ class PythonElement:
 
     def _outputs(self) -> list[Chunk]:
         self._counting.add_up()
+        self.generator.clock[1] = 0
         for operator_id, metrics in self.metrics.items():
             metrics.late = self.meaning(operator_id).late
         return [self._output(stream, each) for stream, each in zip(self.part.outputs, self._exits, strict=True)]
@@ -205,6 +209,10 @@ class PythonElement:
         if each.clock is not None:
             chunk.origins = np.array(left.origins, np.int64)
             chunk.punctuation_origins = np.array(left.punctuation_origins, np.int64)
+        if each.has_turns:
+            chunk.turns = np.array(left.turns, np.int64)
+            chunk.punctuation_turns = np.array(left.punctuation_turns, np.int64)
+            chunk.ended = left.ended
         return chunk
 
     def save(self) -> bytes:

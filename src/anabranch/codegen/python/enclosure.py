@@ -36,32 +36,49 @@ class Left:
     punctuations: list[int] = field(default_factory=list)
     origins: list[int] = field(default_factory=list)
     punctuation_origins: list[int] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
+    punctuation_turns: list[int] = field(default_factory=list)
     is_last: bool = False
+    ended: tuple[int, int] | None = None
 
 
 class ExitMeaning(SinkMeaning):
-    """`clock` holds the number of the input item that is worked on, where origins are asked for."""
+    """`clock` holds the number of the input item that is worked on, where origins are asked for.
+
+    Behind it is how much has left by all exits, where there are several (`has_turns`).
+    """
 
     def __init__(self, operator: Operator) -> None:
         super().__init__(operator)
         self.left = Left()
         self.clock: list[int] | None = None
+        self.has_turns = False
 
     def process(self, port: int, item: Any) -> Iterable[Emission]:
         self.left.rows.append(item)
         if self.clock is not None:
             self.left.origins.append(self.clock[0])
+            if self.has_turns:
+                self.left.turns.append(self._turn(self.clock))
         return ()
 
     def punctuation(self, port: int) -> Iterable[Emission]:
         self.left.punctuations.append(len(self.left.rows))
         if self.clock is not None:
             self.left.punctuation_origins.append(self.clock[0])
+            if self.has_turns:
+                self.left.punctuation_turns.append(self._turn(self.clock))
         return ()
 
     def end(self, port: int) -> Iterable[Emission]:
         self.left.is_last = True
+        if self.clock is not None and self.has_turns:
+            self.left.ended = self.clock[0], self._turn(self.clock)
         return ()
+
+    def _turn(self, clock: list[int]) -> int:
+        clock[1] += 1
+        return clock[1]
 
 
 def exit_of(stream: Stream) -> str:

@@ -42,14 +42,15 @@ class Generator:
     `counts` has the tuples emitted on streams for which that cannot be told otherwise, since it was last emptied.
     """
 
-    def __init__(self, traversal: Traversal, *, has_origins: bool, tracks_changes: bool) -> None:
+    def __init__(self, traversal: Traversal, *, has_origins: bool, has_turns: bool, tracks_changes: bool) -> None:
         self.traversal = traversal
         self.has_origins = has_origins
+        self.has_turns = has_turns
         self.tracks_changes = tracks_changes
         self.names = Names()
         self.counts: list[int] = []
         self.touched_all = False  # whether any key may have changed since the state was last saved
-        self.clock = [0]  # the number of the item that is worked on, where origins are asked for
+        self.clock = [0, 0]  # the number of the item that is worked on, where origins are asked for, and of what left
         self.files: dict[str, list[Line]] = {}  # the lines of each generated file
         self.fields: dict[str, Fields] = {}  # of operators whose instances are no objects
         self._counters: dict[tuple[str, int], int] = {}

@@ -116,9 +116,13 @@ class Channel:
         """An output with the columns of its order, and where its punctuations and its end are."""
         order, punctuations = numbers_behind(items, chunk)
         if self.place.is_prolific:
-            of_tuples, of_punctuations = indices(chunk)
+            of_tuples, of_punctuations = turns(chunk) if self.place.has_turns else indices(chunk)
             order, punctuations = (*order, of_tuples), (*punctuations, of_punctuations) if punctuations else ()
         end = self.end(items, int(self.place.is_prolific)) if chunk.is_last else None
+        if end is not None and self.place.has_turns:
+            assert chunk.ended is not None, "it is numbered like all that the place gives"
+            item, turn = chunk.ended
+            end = (*numbers_of(items, item), turn)
         return Piece(as_columns(chunk), order, end, punctuations)
 
     def ranked_piece(self, items: Items, chunk: Chunk, known: Chunk, ranks: Columns) -> Piece:
@@ -172,6 +176,11 @@ def indices(chunk: Chunk) -> tuple[Column, Column]:
     found = indices_of(np.insert(origins, before, _known(chunk.punctuation_origins)))
     places = before + np.arange(len(before))
     return np.delete(found, places), found[places]
+
+
+def turns(chunk: Chunk) -> tuple[Column, Column]:
+    """The same, of all that came from one item on any output."""
+    return _known(chunk.turns), _known(chunk.punctuation_turns)
 
 
 def _known(origins: Column | None) -> Column:

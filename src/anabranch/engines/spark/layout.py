@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from anabranch.codegen.part import Stream
-from anabranch.engines.spark.order import Lineage, Number, width
-from anabranch.graph.model import Definition, Graph, Record
+from anabranch.engines.spark.order import Lineage, Number, merged, merged_paths, width
+from anabranch.graph.model import Definition, Edge, Graph, Record
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import INDEX
 from anabranch.operators.distinct import Distinct
@@ -29,7 +29,9 @@ class Clock:
 class Arrival:
     """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order.
 
-    With a `clock`, it is only the tuples that move the time, for those channels that they are not in.
+    Where streams have met before, its tuples have come on one of several `paths`. With a `clock`, it is only the tuples
+    that move the time, for those channels that they are not in. A stream that has come `again` has come so many times
+    before, for other operators of the place, and has been elsewhere since.
     """
 
     stream: Stream
@@ -37,6 +39,8 @@ class Arrival:
     key: tuple[str, ...] = ()
     lineage: Lineage = ()
     clock: Clock | None = None
+    paths: tuple[Lineage, ...] = ()
+    again: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,11 @@ class Place:
     @property
     def is_tail(self) -> bool:
         return self.id == TAIL
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether what it gives is numbered over all of its outputs: so it is where all items come to one channel."""
+        return self.is_prolific and self.region is None and len(self.outputs) > 1
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,18 @@ class Layout:
     def leaving(self, stream: Stream) -> list[Arrival]:
         return [arrival for arrival in self.arrivals if arrival.stream == stream]
 
+    def ways(self, stream: Stream) -> list[tuple[str, tuple[Edge, ...]]]:
+        """The places that a stream goes to, in the order of its consumers there; one may be come back to."""
+        sinks = [sink.id for sink in self.graph.sinks]
+        found: list[tuple[str, tuple[Edge, ...]]] = []
+        for edge in self.graph.edges:
+            if (edge.source, edge.source_port) == (stream.operator, stream.port) and not edge.is_feedback:
+                place = TAIL if edge.target in sinks else self.place_of(edge.target).id
+                before = found.pop()[1] if found and found[-1][0] == place else ()
+                found.append((place, (*before, edge)))
+        source = self.place_of(stream.operator).id
+        return [way for way in found if way[0] != source]
+
     def first_channel(self, place: Place) -> int:
         """Where its channels begin among those of its level."""
         level = [other for other in self.places if other.level == place.level and not other.is_tail]
@@ -144,8 +165,8 @@ class Layout:
 
     def lineage_of_items(self, place: Place) -> Lineage:
         """What the items of a place are ordered by, once its streams have met."""
-        arriving = self.arriving(place.id)
-        if len(arriving) == 1:
-            return arriving[0].lineage
-        depth = max((len(arrival.lineage) for arrival in arriving), default=0)
-        return tuple(Number(f"{place.id}.{at}") for at in range(depth))
+        return merged([arrival.lineage for arrival in self.arriving(place.id)], place.id)
+
+    def paths_of_items(self, place: Place) -> tuple[Lineage, ...]:
+        """How they may have come there."""
+        return merged_paths([path for arrival in self.arriving(place.id) for path in arrival.paths], place.id)

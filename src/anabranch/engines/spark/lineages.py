@@ -3,61 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from anabranch.codegen.part import Stream
-from anabranch.engines.spark.layout import SOURCES, TAIL, Arrival, Layout, Place
-from anabranch.engines.spark.order import Branch, Lineage, Number
+from anabranch.engines.spark.layout import SOURCES, Arrival, Layout, Place
+from anabranch.engines.spark.order import Branch, Lineage, Number, Step
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of the order of a stream: the columns that it carries, and the paths on which tuples came."""
+
+    lineage: Lineage
+    paths: tuple[Lineage, ...]
+
+    def then(self, *steps: Step) -> _Known:
+        return _Known((*self.lineage, *steps), tuple((*path, *steps) for path in self.paths))
 
 
 def with_lineages(layout: Layout) -> Layout:
     """What every stream carries; an arrival that cannot be told is one that meets no other."""
-    behind: dict[Stream, Lineage] = {}
+    behind: dict[Stream, _Known] = {}
     placed: list[Arrival] = []
     for place in layout.places:  # by level: what comes in is known
-        placed += [
-            replace(arrival, lineage=_on_arrival(layout, arrival, behind)) for arrival in layout.arriving(place.id)
-        ]
-        known = replace(layout, arrivals=tuple(placed))
+        for arrival in layout.arriving(place.id):
+            known = _on_arrival(layout, arrival, behind)
+            placed.append(replace(arrival, lineage=known.lineage, paths=known.paths))
+        so_far = replace(layout, arrivals=tuple(placed))
         for number, stream in enumerate(place.outputs):
-            behind[stream] = _behind(known, place, number)
+            behind[stream] = _behind(so_far, place, number)
     return replace(layout, arrivals=tuple(placed))
 
 
-def _behind(layout: Layout, place: Place, number: int) -> Lineage:
+def _behind(layout: Layout, place: Place, number: int) -> _Known:
     if place.id == SOURCES:
-        drawn: Lineage = (Number("draw"),)
-        return drawn if len(place.outputs) == 1 else (*drawn, Branch("draw", number))
-    lineage = layout.lineage_of_items(place)
+        drawn = _Known((Number("draw"),), ((Number("draw"),),))
+        return drawn if len(place.outputs) == 1 else drawn.then(Branch("draw", number))
+    known = _Known(layout.lineage_of_items(place), layout.paths_of_items(place))
+    if place.has_turns and _leaves_at_once(layout, place, place.outputs[number]):
+        return known.then(Number(place.id, number))
     if len(place.outputs) > 1:
-        # A split gives a tuple to its outputs in their order; of other places only the order at one output is known.
+        # A split gives a tuple to its outputs in their order; of others only the order at one output is known.
         is_split = len(place.operators) == 1 and not place.is_prolific
-        lineage = (*lineage, Branch(place.id, number if not is_split else place.outputs[number].port, is_split))
-    return (*lineage, Number(place.id)) if place.is_prolific else (*lineage, *layout.ranks(place))
+        known = known.then(Branch(place.id, number if not is_split else place.outputs[number].port, is_split))
+    return known.then(Number(place.id)) if place.is_prolific else known.then(*layout.ranks(place))
 
 
-def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, Lineage]) -> Lineage:
+def _leaves_at_once(layout: Layout, place: Place, stream: Stream) -> bool:
+    """Whether all who take a stream outside have their turns one behind the other: it leaves in one of them."""
+    inside = [
+        edge.target in place.operators
+        for edge in layout.graph.edges
+        if (edge.source, edge.source_port) == (stream.operator, stream.port) and not edge.is_feedback
+    ]
+    first, last = inside.index(False), len(inside) - 1 - inside[::-1].index(False)
+    return not any(inside[first:last])
+
+
+def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, _Known]) -> _Known:
     """Where a stream goes to several places, the ways are taken in the order of its consumers; its time goes first."""
-    lineage = _on_its_way(layout, arrival, behind)
+    known = _on_its_way(layout, arrival, behind)
     if all(each.clock is None for each in layout.arriving(arrival.place)):
-        return lineage
-    return (*lineage, Branch(f"{arrival.place}.clock", int(arrival.clock is None)))
+        return known
+    return known.then(Branch(f"{arrival.place}.clock", int(arrival.clock is None)))
 
 
-def _on_its_way(layout: Layout, arrival: Arrival, behind: Mapping[Stream, Lineage]) -> Lineage:
-    lineage = behind[arrival.stream]
-    tail_sinks = {sink.id for sink in layout.graph.sinks}
-    ways: list[str] = []
-    for edge in layout.graph.edges:
-        if (edge.source, edge.source_port) == (arrival.stream.operator, arrival.stream.port) and not edge.is_feedback:
-            target = TAIL if edge.target in tail_sinks else layout.place_of(edge.target).id
-            if not ways or ways[-1] != target:
-                ways.append(target)
-    source = layout.place_of(arrival.stream.operator).id
-    ways = [way for way in ways if way != source]
+def _on_its_way(layout: Layout, arrival: Arrival, behind: Mapping[Stream, _Known]) -> _Known:
+    known = behind[arrival.stream]
+    ways = [place for place, _ in layout.ways(arrival.stream)]
     if len(ways) == 1:
-        return lineage
-    # A place that is come back to would take its turns before and after another's.
-    is_ordered = len(dict.fromkeys(ways)) == len(ways)
-    at = f"{arrival.stream.operator}.{arrival.stream.port}"
-    return (*lineage, Branch(at, ways.index(arrival.place), is_ordered))
+        return known
+    mine = [number for number, place in enumerate(ways) if place == arrival.place]
+    return known.then(Branch(f"{arrival.stream.operator}.{arrival.stream.port}", mine[arrival.again]))

@@ -77,7 +77,7 @@ class _Execution:
         self.slices = cut(rounds.before.graph, epoch, cluster.cores)
         self.before = lower(rounds.before, degree, slices_sources=self.slices is not None)
         self.round = lower(rounds.round, degree, slices_sources=False)
-        metrics.notes += [f"in one place: {note}" for note in (*self.before.notes, *self.round.notes, *rounds.notes)]
+        metrics.notes += [f"in one place: {note}" for note in (*self.before.notes, *self.round.notes)]
         self.arrived: list[Chunk] = []  # at the entry, from outside
         self.back: list[Chunk] = []  # that come around
         self.entering = Tail(

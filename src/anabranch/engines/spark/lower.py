@@ -68,7 +68,7 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
         arriving = layout.arriving(place.id)
         for at, one in enumerate(arriving):
             for other in arriving[at + 1 :]:
-                if not can_meet(one.lineage, other.lineage):
+                if not can_meet(one.paths, other.paths):
                     why = f"its tuples meet others at {place.id} in an order that is not known"
                     return {place.region: why} if place.region else _regions_before(plan, layout, place, why)
         if _has_loop(layout, place) and not (_is_one_item_per_tuple(arriving) and _counts_source_tuples(plan, layout)):
@@ -182,7 +182,8 @@ class _Builder:
     def layout(self) -> Layout:
         self._assign()
         places = self._places()
-        return with_lineages(Layout(self.graph, places, self._arrivals(places)))
+        layout = Layout(self.graph, places, ())
+        return with_lineages(replace(layout, arrivals=tuple(self._arrivals(layout))))
 
     # Which operator is where --------------------------------------------------------------------------------------
 
@@ -346,16 +347,13 @@ class _Builder:
             self.follows.get(place),
         )
 
-    def _arrivals(self, places: tuple[Place, ...]) -> tuple[Arrival, ...]:
-        return tuple(
-            arrival
-            for place in places
-            for stream in place.inputs
-            for arrival in (
-                Arrival(stream, place.id, self.keys.get(place.id, {}).get(stream, ())),
-                *self._clock(place, stream),
-            )
-        )
+    def _arrivals(self, layout: Layout) -> Iterator[Arrival]:
+        for place in layout.places:
+            for stream in place.inputs:
+                arrival = Arrival(stream, place.id, self.keys.get(place.id, {}).get(stream, ()))
+                times = sum(way == place.id for way, _ in layout.ways(stream))
+                yield from (replace(arrival, again=again) for again in range(times))
+                yield from self._clock(place, stream)
 
     def _clock(self, place: Place, stream: Stream) -> Iterator[Arrival]:
         """The time of a stream that its windows close by, where it is in many channels."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.engines.spark.chunk_rows import Piece
-from anabranch.engines.spark.order import Column, Columns, Lineage, in_order, spread
+from anabranch.engines.spark.order import Column, Columns, Lineage, Number, in_order, merged, spread
 from anabranch.graph.schema import Schema
 
 
@@ -110,13 +110,15 @@ def met(arrived: Sequence[Arrived], lineages: Sequence[Lineage]) -> Items:
     """The streams that come into a place as the items of one batch."""
     if len(arrived) == 1:
         return _alone(arrived[0])
-    depth = max(map(len, lineages))
+    steps = merged(lineages, "")
     keys, counts, turns = [], [], []
     for number, (one, lineage) in enumerate(zip(arrived, lineages, strict=True)):
         order, count = _order_of_items(one)
-        keys.append(spread(lineage, order, count, depth))
+        keys.append(spread(lineage, order, count, len(steps)))
         counts.append(count)
         turns.append(np.full(count, number, np.uint16))
+    has_column = [at for at, step in enumerate(steps) if isinstance(step, Number)]
+    keys = [[key[at] for at in has_column] for key in keys]
     by_order = in_order(keys)
     turn = np.concatenate(turns)[by_order]
     order = tuple(np.concatenate(columns)[by_order] for columns in zip(*keys, strict=True))

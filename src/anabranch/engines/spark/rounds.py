@@ -29,7 +29,6 @@ class Rounds:
     before: Plan
     round: Plan
     back: str  # the sink
-    notes: tuple[str, ...] = ()
 
 
 def rounds_of(plan: Plan) -> Rounds | None:
@@ -47,7 +46,7 @@ def rounds_of(plan: Plan) -> Rounds | None:
         return None  # it would get ahead of what the loop does at the same time
     if entries[0].inputs[FORWARD].is_punctuated and not all(_gives_one_at_most(plan, each) for each in before):
         return None  # what comes around waits for all that is made of a source tuple, and not only for a punctuation
-    return _cut(plan, entries[0], found[0], behind)
+    return _cut(plan, entries[0], behind)
 
 
 def _is_entry(operator: Operator) -> bool:
@@ -70,7 +69,7 @@ def _shares_something(operators: list[Operator]) -> bool:
         return any(has_effects(each) for each in operators if not each.is_source)
 
 
-def _cut(plan: Plan, entry: Operator, members: frozenset[str], behind: frozenset[str]) -> Rounds:
+def _cut(plan: Plan, entry: Operator, behind: frozenset[str]) -> Rounds:
     back = Operator(f"{entry.id}: back", entry.definition, (entry.inputs[BACK],), (), entry.location)
     sink = replace(entry, inputs=(entry.inputs[FORWARD],), outputs=())
     before = [each for each in plan.graph.operators if each.id not in behind]
@@ -85,13 +84,8 @@ def _cut(plan: Plan, entry: Operator, members: frozenset[str], behind: frozenset
     return Rounds(
         entry,
         _part(plan, Graph(name, (*before, sink), tuple(into)), frozenset(each.id for each in before)),
-        _part(plan, Graph(name, (*after, back), tuple(inside)), members),
+        _part(plan, Graph(name, (*after, back), tuple(inside)), behind),
         back.id,
-        tuple(
-            f"{region.id}: it is behind the loop of '{entry.id}'"
-            for region in plan.regions
-            if set(region.operators) <= behind - members
-        ),
     )
 
 

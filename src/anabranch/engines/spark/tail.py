@@ -19,6 +19,7 @@ from anabranch.engines.spark.chunk_rows import Kind, Row, unpack
 from anabranch.engines.spark.layout import TAIL, Layout
 from anabranch.engines.spark.meeting import Arrived, Items, gathered, met, without
 from anabranch.engines.spark.order import Moment, width
+from anabranch.engines.spark.returning import as_entered
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import unship_error, unship_figures
 from anabranch.engines.spark.spooling import fetched
@@ -53,7 +54,7 @@ class Tail:
         self.graph = graph
         self.metrics = metrics
         self.arriving = layout.arriving(TAIL)
-        streams = [each.stream for each in self.arriving]
+        entered, streams = as_entered(layout, TAIL)
         operators = layout.place(TAIL).operators
         self.spool = ""  # the folder of rows that are in files
         self.states: dict[tuple[int, int], Row] = {}  # of channels that go on in another job, by place and number
@@ -61,7 +62,7 @@ class Tail:
         self.is_ordered = bool(operators or taken) or any(sink.ordered for sink in sinks)
         # Where tasks write what the program gives, there is nothing to do here.
         self.local = (
-            LocalPart(graph, operators, streams, metrics, form, tracks_changes=tracks_changes, taken=taken)
+            LocalPart(entered, operators, streams, metrics, form, tracks_changes=tracks_changes, taken=taken)
             if streams
             else None
         )

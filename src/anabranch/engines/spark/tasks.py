@@ -17,6 +17,7 @@ from anabranch.engines.spark.instances_channel import InstancesChannel
 from anabranch.engines.spark.layout import PARTS, Layout, Place
 from anabranch.engines.spark.parts import PartWriter
 from anabranch.engines.spark.ranked import ranked_part
+from anabranch.engines.spark.returning import as_entered
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.spooling import fetched, spooled
@@ -94,7 +95,8 @@ def channel_at(job: Job, place: Place, *, tracks_changes: bool = False) -> Chann
 def part_at(layout: Layout, place: Place) -> Part:
     if place.is_ranked and _has_windows(layout, place):
         return ranked_part(layout, place)
-    return Part(layout.graph, place.operators, place.inputs, place.outputs)
+    graph, streams = as_entered(layout, place.id)
+    return Part(graph, place.operators, streams, place.outputs)
 
 
 def _has_windows(layout: Layout, place: Place) -> bool:

@@ -18,6 +18,7 @@ from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program
 from tests.codegen.exactness import exact
 from tests.codegen.palette import programs
+from tests.engines.spark import test_outputs_exactly
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
 from tests.engines.spark.test_layouts_exactly import expected, meetings
 from tests.engines.spark.test_punctuations_exactly import punctuated
@@ -70,6 +71,12 @@ def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: in
     folder = tmp_path_factory.mktemp("stream")
     found = as_stream(program.graph, folder, seed, 0.05, channels=channels, at_once=1, form="python")
     assert found == expected(program.graph)
+
+
+@settings(CAREFUL, max_examples=6)
+@given(test_outputs_exactly.programs(), st.integers(1, 3), st.integers(0, 10**6))
+def test_places_with_several_outputs(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
 @settings(CAREFUL, max_examples=12)

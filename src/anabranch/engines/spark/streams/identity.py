@@ -29,7 +29,7 @@ def identity_of(
         "partitions": partitions,
         "operators": {each.id: _operator(each) for each in layout.graph.operators},
         "streams": [[edge.source, edge.source_port, edge.target, edge.target_port] for edge in layout.graph.edges],
-        "places": {place.id: _place(place, generated) for place in layout.places},
+        "places": {place.id: _place(layout, place, generated) for place in layout.places},
     }
 
 
@@ -47,11 +47,13 @@ def _schema(schema: Schema) -> str:
     return f"{schema.name}({', '.join(f'{each.name}: {each.type}' for each in schema.attributes)})"
 
 
-def _place(place: Place, generated: Mapping[str, Decision]) -> dict[str, Any]:
+def _place(layout: Layout, place: Place, generated: Mapping[str, Decision]) -> dict[str, Any]:
     decision = generated.get(place.id)
     stages = decision.stages if decision is not None else ()
     forms = [stage.form if stage.assembled is None else _mark(stage.assembled.source) for stage in stages]
-    return {"operators": list(place.operators), "channels": place.channels, "forms": forms}
+    # States hold where tuples were in the order: in other columns that would mean something else.
+    order = _mark(repr([(arrival.stream, arrival.lineage) for arrival in layout.arriving(place.id)]))
+    return {"operators": list(place.operators), "channels": place.channels, "forms": forms, "order": order}
 
 
 def _mark(text: str) -> str:
