@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 import uuid
@@ -81,7 +82,8 @@ class ServedQuery:
     A call to a server that has gone is tried again for ten minutes. Whether the query goes on can be seen without one.
     """
 
-    def __init__(self, query: Any, taker: Taker) -> None:
+    def __init__(self, session: Any, query: Any, taker: Taker) -> None:
+        self._session = session
         self._query = query
         self._taker = taker
         self._is_gone = False
@@ -129,6 +131,12 @@ class ServedQuery:
         if problems:
             raise problems[0]
         if not found:
-            self._is_gone = True
+            self._give_up()
             raise ConnectionError("the server does not answer")
         return found[0]
+
+    def _give_up(self) -> None:
+        if not self._is_gone:
+            self._is_gone = True
+            # The session says goodbye when this process ends, and would try that for ten minutes, too.
+            atexit.register(self._session.client.set_retry_policies, [])

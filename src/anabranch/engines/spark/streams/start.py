@@ -161,7 +161,7 @@ def _launch(
             if taker is None:
                 return writer.start()
             taker.start(batch)
-            return ServedQuery(writer.start(), taker)
+            return ServedQuery(session, writer.start(), taker)
     except (PySparkException, Py4JError) as problem:
         raise spark_error(problem) from None
 
