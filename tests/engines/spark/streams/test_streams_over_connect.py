@@ -21,46 +21,45 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Process, 
     wait_until(lambda: not process.still_running())
 
 
-STOPPED_AND_STARTED = """
-import time
+BEFORE = """
 from pathlib import Path
 from pyspark.sql import SparkSession
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
-from anabranch.engines.spark.streams.connected import must_be_seen
-from anabranch.engines.spark.streams.handover import Handover
 from checked import Item, Running
 
 folder = Path("FOLDER")
 session = SparkSession.builder.remote("URL").getOrCreate()
-before = dict(session.conf.getAll)
 
 def put(number):
     rows = "".join(f"{n * 7919 % 101},{'abcdefg'[n % 7]}\\n" for n in range(number * 500, (number + 1) * 500))
     (folder / "in" / f"{number}.csv").write_text("n,s\\n" + rows)
+"""
+
+STOPPED_AND_STARTED = """
+before = dict(session.conf.getAll)
 
 def program(out):
-    return ab.read_csv(folder / "in", Item).process(Running, key="n").process(Running, key="s").write_csv(out)
-
-def wait_for(query, batch):
-    while query.progress.batch < batch and query.await_done(timeout=0.05) is None:
-        pass
+    return ab.read_csv(folder / "in", Item).process(Running, key="s").write_csv(out)
 
 put(0)
 query = ab.start(program(folder / "out.csv"), checkpoint=folder / "state", spark=session, channels=2)
-wait_for(query, 0)
-put(1)
-wait_for(query, 1)
+while query.progress.batch < 0 and query.await_done(timeout=0.05) is None:
+    pass
 query.stop()
 print(query.progress.batch, query.progress.tuples_in, list((folder / "state" / "connect").iterdir()))
 
-put(2)
+put(1)
 with ab.start(program(folder / "out.csv"), checkpoint=folder / "state", spark=session) as query:
     print(query.finish().metrics.tuples_in, query.progress.batch)
 ab.run(program(folder / "expected.csv"), engine="sequential")
 print((folder / "expected.csv").read_bytes() == (folder / "out.csv").read_bytes())
-ab.start(program(folder / "out.csv"), checkpoint=folder / "state", spark=session).stop()
 print(list((folder / "state" / "connect").iterdir()), dict(session.conf.getAll) == before)
+"""
+
+FAILED_AND_REFUSED = """
+from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.connected import must_be_seen
+from anabranch.engines.spark.streams.handover import Handover
 
 class Picky:
     def __init__(self):
@@ -70,20 +69,20 @@ class Picky:
         self.left -= 1
         return Item(item.n // self.left, item.s)
 
-def failing(out):
+def program(out):
     return ab.read_csv(folder / "in", Item).process(Picky, key="s").write_csv(out)
 
+put(0)
 try:
-    ab.run(failing(folder / "expected.csv"), engine="sequential")
+    ab.run(program(folder / "expected.csv"), engine="sequential")
 except ab.OperatorError as error:
     expected = str(error)
 try:
-    ab.start(failing(folder / "failed.csv"), checkpoint=folder / "failed", spark=session, once=True).await_done()
+    ab.start(program(folder / "out.csv"), checkpoint=folder / "state", spark=session, once=True).await_done()
 except ab.OperatorError as error:
     print(str(error) == expected)
     print(error)
-print((folder / "expected.csv").read_bytes() == (folder / "failed.csv").read_bytes())
-
+print((folder / "expected.csv").read_bytes() == (folder / "out.csv").read_bytes())
 try:
     must_be_seen(session, Handover(Path("/nowhere")), Checkpoint(Path("/nowhere")))
 except ab.UsageError as error:
@@ -91,28 +90,33 @@ except ab.UsageError as error:
 """
 
 
-def test_a_stream_over_connect_is_stopped_goes_on_and_fails_as_elsewhere(
+def run(server: tuple[Process, str], folder: Path, script: str) -> list[str]:
+    (folder / "in").mkdir()
+    process, url = server
+    printed, complained = process.run((BEFORE + script).replace("FOLDER", str(folder)).replace("URL", url))
+    assert complained == ""
+    return printed.splitlines()
+
+
+def test_a_stream_over_connect_is_stopped_and_goes_on(tmp_path: Path, server: tuple[Process, str]) -> None:
+    assert run(server, tmp_path, STOPPED_AND_STARTED) == ["0 500 []", "500 1", "True", "[] True"]
+
+
+@pytest.mark.slow
+def test_errors_are_those_of_other_sessions_and_a_folder_that_is_not_seen_is_refused(
     tmp_path: Path, server: tuple[Process, str]
 ) -> None:
-    (tmp_path / "in").mkdir()
-    process, url = server
-    printed, complained = process.run(STOPPED_AND_STARTED.replace("FOLDER", str(tmp_path)).replace("URL", url))
-    assert printed.splitlines() == [
-        "1 1000 []",
-        "500 2",
-        "True",
-        "[] True",
-        "True",
-        "operator 'Picky' failed: ZeroDivisionError: integer division or modulo by zero",
-        '  at script.py:52   return ab.read_csv(folder / "in", Item).process(Picky, key="s").write_csv(out)',
-        "  raised at script.py:49   return Item(item.n // self.left, item.s)",
-        "  on Item(n=24, s='a')",
-        "True",
+    is_same, failed, declared, raised, item, is_written, *refused = run(server, tmp_path, FAILED_AND_REFUSED)
+    assert is_same == is_written == "True"
+    assert failed == "operator 'Picky' failed: ZeroDivisionError: integer division or modulo by zero"
+    assert declared.startswith("  at script.py:")
+    assert raised.startswith("  raised at script.py:")
+    assert item == "  on Item(n=24, s='a')"
+    assert refused == [
         "/nowhere: the Spark Connect server cannot see this folder, or its locks",
         "  try: use one that is there under the same path, on a file system that all machines share; or a Spark of "
         "this process: master=local[*], spark://…",
     ]
-    assert complained == ""
 
 
 @pytest.mark.slow
