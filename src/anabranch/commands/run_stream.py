@@ -41,7 +41,7 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
         raise UsageError(f"the engine '{options['engine']}' runs no streams", hint="add --engine spark")
     batch_mb = options["batch_mb"] or _BATCH_MB
     is_shown = errors.is_terminal and not options["quiet"]
-    if is_shown:
+    if not options["quiet"]:  # also where no figures are shown: else there would be nothing to see for a while
         errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream", highlight=False)
     with shielded():
         query = start(program, batch_mb=batch_mb, **{name: options[name] for name in _OF_A_START})

@@ -81,6 +81,7 @@ class Process:
     def __init__(self, folder: Path, cache: Path) -> None:
         self.folder = folder / "scripts"
         self.scratch = folder / "scratch"
+        self.server: subprocess.Popen[bytes] | None = None
         self.folder.mkdir()
         self.scratch.mkdir()
         (self.folder / "checked.py").write_text(CHECKED)
@@ -116,13 +117,13 @@ class Process:
         return done.stdout, done.stderr
 
     def has_left_nothing(self) -> bool:
-        wait_until(lambda: not self._still_running())
+        wait_until(lambda: not self.still_running())
         assert sorted(each.name for each in self.folder.iterdir()) == ["checked.py", "script.py"]
         assert list(self.scratch.iterdir()) == []
         assert not (SPARK_HOME / "work").exists()
         return True
 
-    def _still_running(self) -> list[str]:
+    def still_running(self) -> list[str]:
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
@@ -251,7 +252,7 @@ check(master="URL")
 
 @contextmanager
 def connect_server(process: Process) -> Iterator[str]:
-    """The address of a Spark Connect server on this machine."""
+    """The address of a Spark Connect server on this machine, which is a process of its own too."""
     port = free_port()
     settings = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -268,6 +269,7 @@ def connect_server(process: Process) -> Iterator[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    process.server = server
     try:
         wait_until(lambda: server.poll() is not None or is_listening(port))
         yield f"sc://127.0.0.1:{port}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
+from py4j import java_gateway
 
 import anabranch as ab
 from anabranch.engines.spark.jobs import rows_of
@@ -151,6 +153,15 @@ def test_an_interrupt_ends_the_job_and_leaves_the_session_as_it_was(session: Any
     wait_until(lambda: not jobs.getActiveJobsIds())
     assert signal.getsignal(signal.SIGINT) is handler
     assert ab.run(program(), engine="spark", spark=session).items("out") == expected()
+
+
+@pytest.mark.usefixtures("session")
+def test_py4j_does_not_speak_in_the_name_of_the_program(caplog: pytest.LogCaptureFixture) -> None:
+    speak = 'logging.error("spoken")'
+    exec(compile(speak, str(java_gateway.__file__), "exec"), {"logging": logging})
+    assert caplog.messages == []
+    exec(compile(speak, __file__, "exec"), {"logging": logging})
+    assert caplog.messages == ["spoken"]
 
 
 def wait_until(is_so: Callable[[], bool], seconds: float = 120) -> None:

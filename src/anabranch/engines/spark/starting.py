@@ -130,6 +130,7 @@ def _started_here(master: str, options: SparkOptions) -> Any:
         environment["SPARK_HOME"] = home
     builder = SparkSession.builder.appName("anabranch").master(master)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it has to say, its errors say too
+    logging.getLogger().addFilter(_is_not_of_py4j)
     with _environment(environment), _quiet():
         session = _built(builder, {**_settings(master, options), **options.conf})
         session.sparkContext.setLogLevel("ERROR")
@@ -138,6 +139,11 @@ def _started_here(master: str, options: SparkOptions) -> Any:
     if options.ui:
         print(f"Spark's pages: {session.sparkContext.uiWebUrl}", file=sys.stderr)
     return session
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """Where Java does not answer, or a signal comes in between, py4j logs tracebacks in the name of the program."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _built(builder: Any, settings: Mapping[str, str]) -> Any:

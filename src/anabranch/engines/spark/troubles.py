@@ -14,7 +14,7 @@ _JAVA_CLASS = re.compile(r"^(?:[a-z]\w*\.)+[\w$]+: ")
 _CODE = re.compile(r"^\[[A-Z_.]+\] |\s*SQLSTATE: \w+$")
 _TRACEBACK = "Traceback (most recent call last):"
 _HINTS = {
-    "No module named 'anabranch'": "install anabranch, in the same version, for the Python of Spark's workers",
+    "No module named 'anabranch": "install anabranch, in the same version, for the Python of Spark's workers",
     "spark.driver.maxResultSize": 'ab.run(…, spark_conf={"spark.driver.maxResultSize": "0"})',
     "Python worker exited unexpectedly": "a worker was ended from outside, often for want of memory: use fewer "
     "cores or more memory",

@@ -14,8 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
+import anabranch as ab
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
-from tests.engines.spark.streams.killed_stream import Item
+from tests.engines.spark.streams.killed_stream import PROGRAMS, Item
 from tests.engines.spark.test_kinds_of_sessions import ROOT
 
 ROWS = 600  # of a file
@@ -132,6 +135,21 @@ def committed(folder: Path) -> int:
 
 def _commit(folder: Path) -> Commit:
     return Checkpoint(folder / "state").commit() or Commit()
+
+
+def check(folder: Path, program: str) -> None:
+    """The output of a stream that has come to its end is the oracle's."""
+    expected = folder / "expected"
+    expected.mkdir()
+    result = ab.run(*PROGRAMS[program](folder / "in", expected), engine="sequential")
+    for name, items in result.collected.items():
+        assert (folder / f"{name}.collected").read_text() == repr(items)
+    for path in expected.iterdir():
+        if path.name == "pairs":
+            assert pq.read_table(folder / "pairs").to_pylist() == pq.read_table(path).to_pylist()
+        else:
+            assert (folder / path.name).read_bytes() == path.read_bytes()
+        assert path.stat().st_size > 1_000, "there is little to compare"
 
 
 class Feeder:

@@ -1,7 +1,7 @@
 """A stream gives the oracle's tuples in the oracle's order, whatever its batches are and however often it crashes.
 
 Batches are run in this process (`simulated_stream.py`): what is shown is that state, commits and order are right. That
-Spark runs batches as it should, and outlives a kill, is shown by `test_kills.py`.
+Spark runs batches as it should, and outlives a kill, is shown by `tests/engines/spark/test_faults.py`.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from anabranch.engines.spark.chunk_rows import ROW
 from anabranch.engines.spark.shipping import unshipped
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
+from anabranch.engines.spark.streams.handover import Handover
 from anabranch.engines.spark.tasks import in_batches
 
 _MOST_ENTRIES = 1_000  # in a batch: each is an epoch, and has rows of its own in every channel
@@ -30,11 +31,12 @@ class Entries(InputPartition):
 class _Reader(DataSourceStreamReader):
     """Offsets are numbers of entries: what a batch is made of is fixed by the log, whoever reads it and when."""
 
-    def __init__(self, log: str, shipment: bytes, tasks: int, most_bytes: int) -> None:
+    def __init__(self, log: str, shipment: bytes, tasks: int, most_bytes: int, handover: Handover | None) -> None:
         self._log = log
         self._shipment = shipment
         self._tasks = tasks
         self._most_bytes = most_bytes
+        self._handover = handover
         self._entries: EntryLog | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -53,6 +55,8 @@ class _Reader(DataSourceStreamReader):
         return ReadMaxBytes(self._most_bytes)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+        if self._handover is not None:
+            self._handover.must_have_client()  # else the query would go on where nobody takes what it gives
         log = self._looked()
         first = stop = start["entries"]
         if isinstance(limit, ReadAllAvailable):
@@ -79,9 +83,11 @@ class _Reader(DataSourceStreamReader):
         return in_batches(EntryTask(job).rows(partition.value, partition.entries), job)
 
 
-def data_source(name: str, log: Path, shipment: bytes, tasks: int, most_bytes: int) -> type[DataSource]:
+def data_source(
+    name: str, log: Path, shipment: bytes, tasks: int, most_bytes: int, handover: Handover | None
+) -> type[DataSource]:
     """A class of its own for each stream, as Spark makes the source itself: all it needs travels with the class."""
-    reader = partial(_Reader, str(log), shipment, tasks, most_bytes)
+    reader = partial(_Reader, str(log), shipment, tasks, most_bytes, handover)
 
     class Arrivals(DataSource):
         @classmethod

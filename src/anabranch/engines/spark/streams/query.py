@@ -220,11 +220,12 @@ class Query:
 def _failure(query: Any) -> BaseException | None:
     """Why Spark has stopped a query by itself, if it has."""
     from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
 
     try:
         if query.isActive:
             return None
         problem = query.exception()
-    except (Py4JError, OSError) as gone:
+    except (Py4JError, PySparkException, OSError) as gone:
         return spark_error(gone)
     return spark_error(problem) if problem is not None else RunError("Spark has stopped the stream")

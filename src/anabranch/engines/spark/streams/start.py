@@ -18,8 +18,10 @@ from anabranch.engines.spark.shipping import CannotBeSent, shipped
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.channel_state import Channels
 from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.connected import ServedQuery, is_connect, must_be_seen
 from anabranch.engines.spark.streams.data_source import data_source
 from anabranch.engines.spark.streams.entries import EntryLog
+from anabranch.engines.spark.streams.handover import Giver, Taker, await_servers
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.query import Query
 from anabranch.engines.spark.streams.routes import routes
@@ -76,17 +78,18 @@ def start(
             )
     folder = Checkpoint(Path(checkpoint))
     folder.lock()
+    taker: Taker | None = None
     try:
+        await_servers(folder)
         if folder.commit() is None:  # before Spark is started, and anything is kept
             _check_files(plan.graph)
         session = session_for(options or SparkOptions())
-        if not hasattr(session, "sparkContext"):
-            raise UsageError(
-                "a stream needs a Spark whose driver is this process, and a Connect server is elsewhere",
-                hint="use master=local[*] or spark://…, or run the program on the server's machine",
-            )
-        folder.java_is(_java(session))
         cores = cores_of(session)
+        if is_connect(session):
+            taker = Taker(folder)
+            must_be_seen(session, taker.handover, folder)
+        else:
+            folder.java_is(_java(session))
         prepared = prepare(plan, folder, cores, channels, form)
         metrics.notes += [f"in one place: {note}" for note in prepared.layout.notes]
         shipment = shipped(prepared.job)  # before anything is begun that a program without this mistake could not use
@@ -94,17 +97,25 @@ def start(
         log.mend()
         tail = StreamTail(plan.graph, prepared.layout, metrics, form, folder)
         query = Query(folder, log, tail, partial(Arrivals, plan.graph, log, folder.folder), metrics, once=once)
-        query.begin(partial(_launch, session, prepared, shipment, folder, batch_bytes, _TASKS_PER_CORE * cores))
+        query.begin(partial(_launch, session, prepared, shipment, folder, batch_bytes, _TASKS_PER_CORE * cores, taker))
+        if taker is not None and not taker.is_taking:  # there was nothing to do
+            taker.close()
         return query
     except CannotBeSent as problem:
-        folder.unlock()
+        _let_go(folder, taker)
         raise UsageError(
             f"the program cannot be sent to Spark's workers: {problem}",
             hint="its operators cannot hold what exists only in one process: open files, sockets, locks, generators",
         ) from None
     except BaseException:
-        folder.unlock()
+        _let_go(folder, taker)
         raise
+
+
+def _let_go(folder: Checkpoint, taker: Taker | None) -> None:
+    if taker is not None:
+        taker.close()
+    folder.unlock()
 
 
 def _check_files(graph: Graph) -> None:
@@ -128,22 +139,29 @@ def _launch(
     checkpoint: Checkpoint,
     batch_bytes: int,
     tasks: int,
+    taker: Taker | None,
     batch: Callable[[Any, int], None],
 ) -> Any:
-    """Start Spark's query, which calls `batch` with the rows for the tail."""
+    """Start Spark's query, which calls `batch` with the rows for the tail, or over Connect has them taken there."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    handover = taker.handover if taker is not None else None
+    function = Giver(handover) if handover is not None else batch
     name = f"{prepared.layout.graph.name}-{uuid.uuid4().hex[:8]}"
     try:
         with _settings(session, {**_SETTINGS, "spark.sql.shuffle.partitions": str(prepared.partitions)}):
-            source = data_source(f"anabranch-{name}", checkpoint.arrivals, shipment, tasks, batch_bytes)
+            source = data_source(f"anabranch-{name}", checkpoint.arrivals, shipment, tasks, batch_bytes, handover)
             session.dataSource.register(source)
             frame = session.readStream.format(source.name()).load()
             for level, channels in enumerate(prepared.levels, 1):
                 frame = _level(frame, channels, prepared.partitions, Channels(shipment, name, level))
-            writer = frame.writeStream.foreachBatch(batch).queryName(name)
-            return writer.option("checkpointLocation", checkpoint.spark.as_uri()).start()
+            writer = frame.writeStream.foreachBatch(function).queryName(name)
+            writer = writer.option("checkpointLocation", checkpoint.spark.as_uri())
+            if taker is None:
+                return writer.start()
+            taker.start(batch)
+            return ServedQuery(session, writer.start(), taker)
     except (PySparkException, Py4JError) as problem:
         raise spark_error(problem) from None
 
