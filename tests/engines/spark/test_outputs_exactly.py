@@ -276,6 +276,22 @@ def test_the_order_is_known_everywhere_in_examples_that_part_and_meet(name: str)
     assert laid_out(app().graph).notes == ()
 
 
+@pytest.mark.parametrize("has_split", [True, False])
+def test_a_loop_is_in_one_place(has_split: bool) -> None:
+    source = ab.from_items(Item, MANY).filter(lambda item: abs(item.n) < 100)
+    beside = source.process(Running, key="n")
+
+    def around(stream: Any) -> tuple[Any, Any]:
+        if has_split:
+            parts = stream.split({"large": lambda item: item.n > 3, "small": lambda item: True})
+            return parts.small, parts.large.map(lambda item: item._replace(n=item.n - 2), out=Item)
+        met = ab.connect(Both, one=stream, two=beside)
+        return met, met.filter(lambda item: item.n > 3).map(lambda item: item._replace(n=item.n - 2), out=Item)
+
+    graph = as_program(source.feedback(around).process(Running, key="s").collect("out")).graph
+    assert on_simulated(graph, 2, 7) == expected(graph)
+
+
 # Paths ---------------------------------------------------------------------------------------------------------------
 
 DRAW = Number("draw")

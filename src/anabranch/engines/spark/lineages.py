@@ -56,8 +56,8 @@ def _leaves_at_once(layout: Layout, place: Place, stream: Stream) -> bool:
         for edge in layout.graph.edges
         if (edge.source, edge.source_port) == (stream.operator, stream.port) and not edge.is_feedback
     ]
-    first, last = inside.index(False), len(inside) - 1 - inside[::-1].index(False)
-    return not any(inside[first:last])
+    outside = [at for at, is_inside in enumerate(inside) if not is_inside]
+    return bool(outside) and not any(inside[outside[0] : outside[-1]])
 
 
 def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, _Known]) -> _Known:

@@ -64,6 +64,12 @@ def _why_not(plan: Plan, region: Region) -> str | None:
 
 def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
     """The regions that must not be parallel because of a meeting that cannot be put in order, or of what is shared."""
+    for edge in layout.graph.edges:
+        if edge.is_feedback and layout.place_of(edge.source) != layout.place_of(edge.target):
+            return dict.fromkeys(
+                (place.region for place in layout.places if place.region),
+                f"'{edge.target}' is in a loop that other places would be part of",
+            )
     for place in layout.places:
         arriving = layout.arriving(place.id)
         for at, one in enumerate(arriving):
@@ -292,7 +298,9 @@ class _Builder:
 
     def _put_in_one_place(self, operator: Operator) -> None:
         """Operators of one level that are not parallel share a place, but for a split, whose outputs keep an order."""
-        alone = isinstance(operator.definition, Split) and operator.on_error == "stop"
+        alone = (
+            isinstance(operator.definition, Split) and operator.on_error == "stop" and not self._is_in_loop(operator)
+        )
         level = 1
         for edge in self._before(operator):
             before = self.home[edge.source]
@@ -301,6 +309,9 @@ class _Builder:
         place = f"S{level}.{operator.id}" if alone else f"S{level}"
         self.level[place] = level
         self._put(operator.id, place)
+
+    def _is_in_loop(self, operator: Operator) -> bool:
+        return operator.id in _reachable(self.index, [edge.target for edge in self.index.leaving(operator.id)])
 
     def _is_split(self, place: str) -> bool:
         return "." in place
