@@ -19,10 +19,14 @@ SOURCES, PARTS, TAIL = "sources", "parts", "tail"
 
 @dataclass(frozen=True)
 class Clock:
-    """What the time of a stream is needed for: to close windows at their ends, or else with every tuple."""
+    """What the time of a stream is needed for: to close windows at their ends, or else with every tuple.
+
+    Of a join it `is_bare`: only numbers, each at the place of the tuple that it is of, and behind it.
+    """
 
     window: Window
     has_boundaries: bool
+    is_bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,10 @@ class Layout:
     def arriving(self, place_id: str) -> list[Arrival]:
         return [arrival for arrival in self.arrivals if arrival.place == place_id]
 
+    def items(self, place_id: str) -> list[Arrival]:
+        """The same without bare times, which are no items."""
+        return [each for each in self.arriving(place_id) if each.clock is None or not each.clock.is_bare]
+
     def leaving(self, stream: Stream) -> list[Arrival]:
         return [arrival for arrival in self.arrivals if arrival.stream == stream]
 
@@ -144,7 +152,7 @@ class Layout:
 
     def lineage_of_items(self, place: Place) -> Lineage:
         """What the items of a place are ordered by, once its streams have met."""
-        arriving = self.arriving(place.id)
+        arriving = self.items(place.id)
         if len(arriving) == 1:
             return arriving[0].lineage
         depth = max((len(arrival.lineage) for arrival in arriving), default=0)

@@ -39,7 +39,7 @@ def _behind(layout: Layout, place: Place, number: int) -> Lineage:
 def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, Lineage]) -> Lineage:
     """Where a stream goes to several places, the ways are taken in the order of its consumers; its time goes first."""
     lineage = _on_its_way(layout, arrival, behind)
-    if all(each.clock is None for each in layout.arriving(arrival.place)):
+    if all(each.clock is None for each in layout.items(arrival.place)):
         return lineage
     return (*lineage, Branch(f"{arrival.place}.clock", int(arrival.clock is None)))
 

@@ -55,7 +55,7 @@ def _why_not(plan: Plan, region: Region) -> str | None:
             return f"'{operator.id}' is in a loop, which runs as a whole"
         if is_ranked(operator, properties):
             continue
-        if operator.id in region.clocks:
+        if operator.id in region.clocks and not _has_one_kind_of_time(operator):
             return f"the time of '{operator.id}' is that of the whole stream"
         if properties.emits_at_end or properties.emits_at_punctuation:
             return f"'{operator.id}' emits when the stream ends or is punctuated"
@@ -65,7 +65,7 @@ def _why_not(plan: Plan, region: Region) -> str | None:
 def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
     """The regions that must not be parallel because of a meeting that cannot be put in order, or of what is shared."""
     for place in layout.places:
-        arriving = layout.arriving(place.id)
+        arriving = layout.items(place.id)
         for at, one in enumerate(arriving):
             for other in arriving[at + 1 :]:
                 if not can_meet(one.lineage, other.lineage):
@@ -138,6 +138,16 @@ def _regions_behind(plan: Plan, layout: Layout, place: Place, why: str) -> dict[
         for region in plan.regions
         if any(operator_id in behind and operator_id in parallel for operator_id in region.operators)
     }
+
+
+def _has_one_kind_of_time(operator: Operator) -> bool:
+    """Whether it is a join that channels can be told the time of: ints and floats are not compared by columns."""
+    match operator.definition:
+        case Join(left=left, right=right):
+            windows = zip(operator.inputs, (left, right), strict=True)
+            kinds = [port.schema[window.on].kind for port, window in windows if window.on is not None]
+            return len({kind == "float" for kind in kinds}) == 1
+    return False
 
 
 def _names_of_key(operator: Operator) -> tuple[tuple[str, ...], ...]:
@@ -358,7 +368,9 @@ class _Builder:
         )
 
     def _clock(self, place: Place, stream: Stream) -> Iterator[Arrival]:
-        """The time of a stream that its windows close by, where it is in many channels."""
+        """The time of a stream that its windows close by, or a join asks for, where it is in many channels."""
+        if place.region is not None and place.channels > 1:
+            yield from self._clocks_of_join(place, stream)
         for definition in [self.graph.operator(each).definition for each in place.operators if place.is_ranked]:
             key = self.keys.get(place.id, {}).get(stream, ())
             match definition:
@@ -367,3 +379,13 @@ class _Builder:
                 case Distinct(window=Window() as window) if window.is_by_time:
                     is_tumbling = window.shape == "tumbling"
                     yield Arrival(stream, place.id, key, clock=Clock(window, has_boundaries=is_tumbling))
+
+    def _clocks_of_join(self, place: Place, stream: Stream) -> Iterator[Arrival]:
+        """A join begins a region; one stream may come into both of its inputs."""
+        first = self.graph.operator(place.operators[0])
+        if isinstance(first.definition, Join):
+            windows = (first.definition.left, first.definition.right)
+            into = [edge for edge in self._before(first) if Stream(edge.source, edge.source_port) == stream]
+            for window in dict.fromkeys(windows[edge.target_port] for edge in into):
+                if window.is_by_time:
+                    yield Arrival(stream, place.id, clock=Clock(window, has_boundaries=False, is_bare=True))

@@ -19,6 +19,7 @@ from anabranch.graph.model import Graph, Program
 from tests.codegen.exactness import exact
 from tests.codegen.palette import programs
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
+from tests.engines.spark.test_joins_exactly import joined
 from tests.engines.spark.test_layouts_exactly import expected, meetings
 from tests.engines.spark.test_punctuations_exactly import punctuated
 from tests.engines.spark.test_windows_exactly import windowed
@@ -70,6 +71,13 @@ def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: in
     folder = tmp_path_factory.mktemp("stream")
     found = as_stream(program.graph, folder, seed, 0.05, channels=channels, at_once=1, form="python")
     assert found == expected(program.graph)
+
+
+@settings(CAREFUL, max_examples=12)
+@given(joined(), st.integers(2, 3), st.integers(0, 10**6))
+def test_joins_over_windows_of_time(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    if all(source.definition.order_by is None for source in program.graph.sources):  # type: ignore[attr-defined]
+        check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
 @settings(CAREFUL, max_examples=12)
