@@ -125,13 +125,12 @@ class _Windows(Meaning):
     def _emit_group(
         self, window: _Contents, accumulators: list[Accumulator | None], edges: dict[str, Any]
     ) -> Iterator[Emission]:
-        self._note(window, edges)
+        self._note(window, accumulators, edges)
         yield 0, self.make(window.result(accumulators, edges))
 
-    def _note(self, window: _Contents, edges: dict[str, Any]) -> None:
-        """Say where the output of a window will be among those of the moment, before anything can fail."""
+    def _note(self, window: _Contents, accumulators: list[Accumulator | None], edges: dict[str, Any]) -> None:
+        """Say where the output of a group will be among those of the moment, before anything can fail."""
         if self.definition.ranks:
-            [accumulators] = window.groups.values()
             self.closing = tuple(window.result(accumulators, edges, self.definition.ranks))
 
     def punctuation(self, port: int) -> Emissions:
@@ -246,7 +245,7 @@ class _TimeWindows(_Windows):
         asked = [column.edge for _, column in self.definition.columns if isinstance(column, WindowEdge)]
         edge_of = {"start": self.axis.start_of, "end": self.axis.end_of}
         index = index_edges(end)
-        self._note(window, index)
+        self._note(window, next(iter(window.groups.values())), index)
         edges = {edge: edge_of[edge](end, like) for edge in asked if edge in edge_of}
         yield from self.close(window, {**edges, **index})
 

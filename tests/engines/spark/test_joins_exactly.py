@@ -182,7 +182,7 @@ def joined(draw: st.DrawFn) -> Program:
     return as_program(behind.collect("out"), *([left.collect("left")] if draw(st.integers(0, 9)) == 0 else []))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(joined(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_joins_over_windows_of_time(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)

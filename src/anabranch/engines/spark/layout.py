@@ -134,7 +134,10 @@ class Layout:
         return [other for other in self.places if other.follows == place.id]
 
     def ranks(self, place: Place) -> Lineage:
-        """The columns that a ranked place adds: by the end of a window, then by the first tuple of a window or key."""
+        """The columns that a ranked place adds: by the end of a window, then by the first tuple of a window or key.
+
+        Groups of a window come behind one another, by their own first tuples.
+        """
         if not place.is_ranked:
             return ()
         [operator] = place.operators
@@ -148,7 +151,8 @@ class Layout:
         # By the stream's time, tumbling windows close with all others that have the same end.
         has_one_end = definition.window.shape == "tumbling" and definition.window.clock == "stream"
         ends = [Number(f"end@{operator}")] * len(INDEX) if definition.window.is_by_time and not has_one_end else []
-        return (*ends, *(Number(f"first@{operator}") for _ in range(first)))
+        firsts = [Number(f"first@{operator}")] * first
+        return (*ends, *firsts, *([Number(f"group@{operator}")] * first if definition.group_by else []))
 
     def lineage_of_items(self, place: Place) -> Lineage:
         """What the items of a place are ordered by, once its streams have met."""

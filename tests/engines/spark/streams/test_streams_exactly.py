@@ -19,6 +19,7 @@ from anabranch.graph.model import Graph, Program
 from tests.codegen.exactness import exact
 from tests.codegen.palette import programs
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
+from tests.engines.spark.test_groups_exactly import grouped
 from tests.engines.spark.test_joins_exactly import joined
 from tests.engines.spark.test_layouts_exactly import expected, meetings
 from tests.engines.spark.test_punctuations_exactly import punctuated
@@ -73,7 +74,7 @@ def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: in
     assert found == expected(program.graph)
 
 
-@settings(CAREFUL, max_examples=12)
+@settings(CAREFUL, max_examples=8)
 @given(joined(), st.integers(2, 3), st.integers(0, 10**6))
 def test_joins_over_windows_of_time(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     if all(source.definition.order_by is None for source in program.graph.sources):  # type: ignore[attr-defined]
@@ -90,6 +91,12 @@ def test_windows_of_many_keys(tmp_path_factory: Any, program: Program, channels:
 @given(windowed(), st.integers(2, 3), st.integers(0, 10**6))
 def test_windows_of_many_keys_in_native_code(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="auto")
+
+
+@settings(CAREFUL, max_examples=6)
+@given(grouped(), st.integers(2, 3), st.integers(0, 10**6))
+def test_windows_with_a_key_and_groups(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
 @settings(CAREFUL, max_examples=12)
