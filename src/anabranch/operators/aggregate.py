@@ -184,10 +184,18 @@ class _SlidingCountWindows(_Windows):
             yield from self._emit(recent)
 
     def _emit(self, recent: deque[tuple[int, Any]]) -> Iterator[Step]:
+        self._note_first(recent[0][1])  # tuples may fail when they are added, which is only now
         contents = self.new_window()
         for _, item in recent:
             contents.add(item, self.group_of(item))
         yield from self.close(contents)
+
+    def _note_first(self, item: Any) -> None:
+        """The same as `_note` by the first tuple of a window, before there are accumulators."""
+        columns = dict(self.definition.columns)
+        first = [columns[rank] for rank in self.definition.ranks]
+        names = self.operator.inputs[0].schema.names
+        self.closing = tuple(item[names.index(column.attribute)] for column in first if isinstance(column, Aggregate))
 
     def finish(self) -> Emissions:
         """A window is still open where tuples came after the last emission."""

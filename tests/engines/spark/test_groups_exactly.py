@@ -36,6 +36,11 @@ class Edges(NamedTuple):
     end: float
 
 
+class Fails(NamedTuple):
+    k: int
+    odd: int
+
+
 class Again:
     """Keeps something for each key behind the windows."""
 
@@ -126,6 +131,20 @@ def test_groups_in_native_code_whose_time_passes_elsewhere(window: Any) -> None:
         epoch = rng.choice([1, 3, 25])
         found = outcome(run_on, Simulated(), compile(graph), Metrics(), "native", channels=3, epoch=epoch)
         assert found == expected(graph)
+
+
+@pytest.mark.parametrize("group_by", [None, "v"])
+@pytest.mark.parametrize("wrong", [0, 1, 3, 7])
+def test_a_tuple_that_fails_when_its_window_is_made_at_the_end_fails_at_its_place(group_by: Any, wrong: int) -> None:
+    """The last tuples are added to windows by count when these are given."""
+    items = [reading(k, at % 3 * 2, 0.0) for at, k in enumerate((5, 3, 7, 1, 0, 2, 6, 4) * 3)]
+    items[wrong + 16] = items[wrong + 16]._replace(s="x")
+    windows = ab.from_items(Reading, items).window(ab.sliding(count=4, slide=2), key="k")
+    graph = as_program(windows.aggregate(Fails, k=ab.first("k"), odd=Odd, group_by=group_by).collect("out")).graph
+    for channels in (2, 3):
+        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=channels, epoch=5)
+        assert found == expected(graph)
+        assert "no x" in str(found[1])
 
 
 @pytest.mark.parametrize("large", [(0, "a"), (0, "b"), (2, "a"), (2, "b"), (3, "c")])
