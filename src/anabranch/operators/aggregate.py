@@ -125,13 +125,12 @@ class _Windows(Meaning):
     def _emit_group(
         self, window: _Contents, accumulators: list[Accumulator | None], edges: dict[str, Any]
     ) -> Iterator[Emission]:
-        self._note(window, edges)
+        self._note(window, accumulators, edges)
         yield 0, self.make(window.result(accumulators, edges))
 
-    def _note(self, window: _Contents, edges: dict[str, Any]) -> None:
-        """Say where the output of a window will be among those of the moment, before anything can fail."""
+    def _note(self, window: _Contents, accumulators: list[Accumulator | None], edges: dict[str, Any]) -> None:
+        """Say where the output of a group will be among those of the moment, before anything can fail."""
         if self.definition.ranks:
-            [accumulators] = window.groups.values()
             self.closing = tuple(window.result(accumulators, edges, self.definition.ranks))
 
     def punctuation(self, port: int) -> Emissions:
@@ -185,10 +184,18 @@ class _SlidingCountWindows(_Windows):
             yield from self._emit(recent)
 
     def _emit(self, recent: deque[tuple[int, Any]]) -> Iterator[Step]:
+        self._note_first(recent[0][1])  # tuples may fail when they are added, which is only now
         contents = self.new_window()
         for _, item in recent:
             contents.add(item, self.group_of(item))
         yield from self.close(contents)
+
+    def _note_first(self, item: Any) -> None:
+        """The same as `_note` by the first tuple of a window, before there are accumulators."""
+        columns = dict(self.definition.columns)
+        first = [columns[rank] for rank in self.definition.ranks]
+        names = self.operator.inputs[0].schema.names
+        self.closing = tuple(item[names.index(column.attribute)] for column in first if isinstance(column, Aggregate))
 
     def finish(self) -> Emissions:
         """A window is still open where tuples came after the last emission."""
@@ -246,7 +253,7 @@ class _TimeWindows(_Windows):
         asked = [column.edge for _, column in self.definition.columns if isinstance(column, WindowEdge)]
         edge_of = {"start": self.axis.start_of, "end": self.axis.end_of}
         index = index_edges(end)
-        self._note(window, index)
+        self._note(window, next(iter(window.groups.values())), index)
         edges = {edge: edge_of[edge](end, like) for edge in asked if edge in edge_of}
         yield from self.close(window, {**edges, **index})
 

@@ -53,15 +53,15 @@ class _JoinMeaning(Meaning):
             JoinWindow(definition.right, right),
         ]
         self.clock: Any = None  # the largest time seen on either input
+        # An engine that runs several of it, each for some of the keys, says what the time was before a tuple came.
+        self.told: Callable[[], Any] | None = None
 
     def process(self, port: int, item: Any) -> Iterator[Emission]:
         own, other = self.windows[port], self.windows[1 - port]
         time = own.time(item)
-        if time is not None and (self.clock is None or time > self.clock):
-            self.clock = time
-        if self.clock is not None:
-            own.expire(self.clock)
-            other.expire(self.clock)
+        if self.told is not None:
+            self.pass_to(self.told())
+        self.pass_to(time)
         key = self.keys[port](item)
         match = self.definition.match
         for candidate in other.contents(key):
@@ -69,6 +69,13 @@ class _JoinMeaning(Meaning):
             if match is None or match(left, right):
                 yield 0, self.definition.combine(left, right)
         own.add(item, key, time, self.clock)
+
+    def pass_to(self, time: Any) -> None:
+        """Move the clock to a time, if that is larger, and forget what has left the windows."""
+        if time is not None and (self.clock is None or time > self.clock):
+            self.clock = time
+            for window in self.windows:
+                window.expire(time)
 
     def punctuation(self, port: int) -> Emissions:
         return ()

@@ -171,6 +171,21 @@ def test_what_all_channels_give_at_one_moment(session: Any, channels: int) -> No
     )  # fmt: skip
 
 
+def met(one: Item, other: Item) -> Item:
+    return Item(one.n - other.n, other.s)
+
+
+def test_joins_over_windows_of_time_and_groups_of_keys(session: Any) -> None:
+    """In channels, each of which has some of the keys and the time of all."""
+    fast = ab.beacon(Item, lambda number: Item(3 * number + number * 7919 % 300, "abcdefg"[number % 7]), count=9_000)
+    slow = ab.beacon(Item, lambda number: Item(2 * number + number * 31 % 90, "abcde"[number % 5]), count=12_000)
+    near = ab.sliding(delta=60, on="n")
+    joined = fast.process(Running, key="s").join(slow, left=near, right=near, on="s", out=met)
+    windows = slow.window(ab.tumbling(delta=500, on="n"), key="s")
+    groups = windows.aggregate(Item, n=ab.count(), s=ab.first("s"), group_by="n")
+    check(session, joined.collect("joined"), groups.collect("groups"), channels=3)
+
+
 def test_a_loop_runs_in_one_place(session: Any) -> None:
     looped = numbers(5_000).feedback(lambda around: (around, around.filter(lambda item: item.n > 500).map(halved)))
     check(session, looped.process(Running, key="s").collect("out"))

@@ -82,10 +82,11 @@ class KeyOrder:
         with writer.block("else:"):
             check_room(kernel, keys)
             writer.line(f"{after} = {last}")
-        writer.line(f"{self.next} = {self.place_of_next(after)}")
+        writer.line(f"{self.next} = {self.place_of_next(after)} if {after} >= 0 else -1")
         return [
-            f"{self.place_of_next(after)} = {slot}",
-            *marked(kernel, self.code.record, after),
+            f"if {after} >= 0:",
+            f"    {self.place_of_next(after)} = {slot}",
+            *(f"    {line}" for line in marked(kernel, self.code.record, after)),
             f"if {after} == {last}: {last} = {slot}",
             f"{self.tail} = {slot}",
             f"if {key} < 0:",
@@ -94,15 +95,18 @@ class KeyOrder:
             *(f"    {line}" for line in (*keys.store(kernel, key), *marked(kernel, keys, key))),
         ]
 
+    def emptied(self) -> list[str]:
+        """Lines for a window in which there is nothing yet."""
+        before, count, last = (self.kernel.cell(f"{self.keys.prefix}_{what}") for what in ("before", "count", "last"))
+        return [f"{before} += {count}", f"{count} = 0", f"{last} = -1"]
+
     def begin(self, words: list[str], slot: str) -> list[str]:
         """The same for the first record of a window."""
         kernel, writer, keys = self.kernel, self.kernel.writer, self.keys
-        key = writer.fresh(f"{keys.prefix}_slot")
-        before, count, last = (kernel.cell(f"{keys.prefix}_{what}") for what in ("before", "count", "last"))
+        key, last = writer.fresh(f"{keys.prefix}_slot"), kernel.cell(f"{keys.prefix}_last")
         writer.line(f"{self.next} = -1")
         return [
-            f"{before} += {count}",
-            f"{count} = 0",
+            *self.emptied(),
             f"{last} = {slot}",
             f"{self.tail} = {slot}",
             *stored_as_new(kernel, keys, key, words[: len(keys.key_kinds)]),

@@ -253,6 +253,16 @@ def by_time(code: WindowCode, item: Value) -> None:
         ])  # fmt: skip
 
 
+def clock(code: WindowCode, time: str) -> None:
+    """Only the time of a tuple that others have, where all keys have one clock."""
+    lists = code.lists
+    assert lists is not None
+    assert lists.clock is not None
+    passage = lists.clock.passage(time, lambda boundary: _emit_ended(code, lists, boundary, []))
+    crossed = [*_close_lines(code, lists, passage.boundary, []), *lists.clock.moved(passage)]
+    code.kernel.commit([f"if {passage.crosses}:", *(f"    {line}" for line in crossed)])
+
+
 def _index(code: WindowCode, end: str) -> list[str]:
     """Write what stands for an end in the keys of records."""
     if code.overlapping == 1:

@@ -139,6 +139,7 @@ def clock(code: WindowCode, time: str) -> None:
                 f"{reached}, {low}, {high} = {boundary}, {next_low}, {next_high}",
                 f"{kernel.cell(f'{code.prefix}_before')} += {count}",
                 f"{count} = 0",
+                *(code.order.emptied() if code.order is not None else []),
                 *code.forget_values(),
             ])  # fmt: skip
 

@@ -330,9 +330,11 @@ def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item:
 def _clock(code: WindowCode, item: Value) -> None:
     """A tuple that only has a time: windows that have ended close."""
     match code.shape:
-        case "shared clock" if code.order is None:
+        case "shared clock":
             tumbling_visits.clock(code, code.time(item))
         case "sliding time":
             sliding_visits.clock(code, code.time(item))
+        case "listed time":
+            listed_visits.clock(code, code.time(item))
         case _:
-            raise NotNative("has windows that others move the clock of", code.operator.location)
+            raise AssertionError(f"windows that are {code.shape} have no clock that others move")

@@ -117,6 +117,11 @@ class PythonElement:
         assert meaning is not None
         return meaning
 
+    @property
+    def at(self) -> int:
+        """The number of the item that is worked on, where origins are asked for."""
+        return self.generator.clock[0]
+
     def process(self, batch: Batch) -> list[Chunk]:
         next_of = readers(batch)
         done = 0  # tuples

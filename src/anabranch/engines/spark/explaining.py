@@ -93,7 +93,8 @@ def _arrival(layout: Layout, place: Place, arrival: Arrival) -> str:
 def _order(lineage: Lineage) -> str:
     """`#draw` for the number a tuple was drawn as, `branch@X`, and `index@R1` of those that R1 made of one.
 
-    `end@X` and `first@X` are the end of a window, and the place of the first tuple of a window or a key.
+    `end@X` and `first@X` are the end of a window, and the place of the first tuple of a window or a key; `group@X` is
+    that of the first tuple of a group.
     """
     steps: dict[str, None] = {}
     for step in lineage:

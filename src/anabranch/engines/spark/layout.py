@@ -19,10 +19,14 @@ SOURCES, PARTS, TAIL = "sources", "parts", "tail"
 
 @dataclass(frozen=True)
 class Clock:
-    """What the time of a stream is needed for: to close windows at their ends, or else with every tuple."""
+    """What the time of a stream is needed for: to close windows at their ends, or else with every tuple.
+
+    Of a join it `is_bare`: only numbers, each at the place of the tuple that it is of, and behind it.
+    """
 
     window: Window
     has_boundaries: bool
+    is_bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,10 @@ class Layout:
     def arriving(self, place_id: str) -> list[Arrival]:
         return [arrival for arrival in self.arrivals if arrival.place == place_id]
 
+    def items(self, place_id: str) -> list[Arrival]:
+        """The same without bare times, which are no items."""
+        return [each for each in self.arriving(place_id) if each.clock is None or not each.clock.is_bare]
+
     def leaving(self, stream: Stream) -> list[Arrival]:
         return [arrival for arrival in self.arrivals if arrival.stream == stream]
 
@@ -147,7 +155,10 @@ class Layout:
         return [other for other in self.places if other.follows == place.id]
 
     def ranks(self, place: Place) -> Lineage:
-        """The columns that a ranked place adds: by the end of a window, then by the first tuple of a window or key."""
+        """The columns that a ranked place adds: by the end of a window, then by the first tuple of a window or key.
+
+        Groups of a window come behind one another, by their own first tuples.
+        """
         if not place.is_ranked:
             return ()
         [operator] = place.operators
@@ -161,12 +172,13 @@ class Layout:
         # By the stream's time, tumbling windows close with all others that have the same end.
         has_one_end = definition.window.shape == "tumbling" and definition.window.clock == "stream"
         ends = [Number(f"end@{operator}")] * len(INDEX) if definition.window.is_by_time and not has_one_end else []
-        return (*ends, *(Number(f"first@{operator}") for _ in range(first)))
+        firsts = [Number(f"first@{operator}")] * first
+        return (*ends, *firsts, *([Number(f"group@{operator}")] * first if definition.group_by else []))
 
     def lineage_of_items(self, place: Place) -> Lineage:
         """What the items of a place are ordered by, once its streams have met."""
-        return merged([arrival.lineage for arrival in self.arriving(place.id)], place.id)
+        return merged([arrival.lineage for arrival in self.items(place.id)], place.id)
 
     def paths_of_items(self, place: Place) -> tuple[Lineage, ...]:
         """How they may have come there."""
-        return merged_paths([path for arrival in self.arriving(place.id) for path in arrival.paths], place.id)
+        return merged_paths([path for arrival in self.items(place.id) for path in arrival.paths], place.id)

@@ -63,7 +63,7 @@ def _leaves_at_once(layout: Layout, place: Place, stream: Stream) -> bool:
 def _on_arrival(layout: Layout, arrival: Arrival, behind: Mapping[Stream, _Known]) -> _Known:
     """Where a stream goes to several places, the ways are taken in the order of its consumers; its time goes first."""
     known = _on_its_way(layout, arrival, behind)
-    if all(each.clock is None for each in layout.arriving(arrival.place)):
+    if all(each.clock is None for each in layout.items(arrival.place)):
         return known
     return known.then(Branch(f"{arrival.place}.clock", int(arrival.clock is None)))
 

@@ -55,7 +55,7 @@ def _why_not(plan: Plan, region: Region) -> str | None:
             return f"'{operator.id}' is in a loop, which runs as a whole"
         if is_ranked(operator, properties):
             continue
-        if operator.id in region.clocks:
+        if operator.id in region.clocks and not _has_one_kind_of_time(operator):
             return f"the time of '{operator.id}' is that of the whole stream"
         if properties.emits_at_end or properties.emits_at_punctuation:
             return f"'{operator.id}' emits when the stream ends or is punctuated"
@@ -71,7 +71,7 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
                 f"'{edge.target}' is in a loop that other places would be part of",
             )
     for place in layout.places:
-        arriving = layout.arriving(place.id)
+        arriving = layout.items(place.id)
         for at, one in enumerate(arriving):
             for other in arriving[at + 1 :]:
                 if not can_meet(one.paths, other.paths):
@@ -144,6 +144,16 @@ def _regions_behind(plan: Plan, layout: Layout, place: Place, why: str) -> dict[
         for region in plan.regions
         if any(operator_id in behind and operator_id in parallel for operator_id in region.operators)
     }
+
+
+def _has_one_kind_of_time(operator: Operator) -> bool:
+    """Whether it is a join that channels can be told the time of: ints and floats are not compared by columns."""
+    match operator.definition:
+        case Join(left=left, right=right):
+            windows = zip(operator.inputs, (left, right), strict=True)
+            kinds = [port.schema[window.on].kind for port, window in windows if window.on is not None]
+            return len({kind == "float" for kind in kinds}) == 1
+    return False
 
 
 def _names_of_key(operator: Operator) -> tuple[tuple[str, ...], ...]:
@@ -362,8 +372,10 @@ class _Builder:
         for place in layout.places:
             for stream in place.inputs:
                 arrival = Arrival(stream, place.id, self.keys.get(place.id, {}).get(stream, ()))
-                times = sum(way == place.id for way, _ in layout.ways(stream))
-                yield from (replace(arrival, again=again) for again in range(times))
+                visits = [edges for way, edges in layout.ways(stream) if way == place.id]
+                for again, edges in enumerate(visits):
+                    yield replace(arrival, again=again)
+                    yield from self._clocks_of_join(place, stream, edges, again)
                 yield from self._clock(place, stream)
 
     def _clock(self, place: Place, stream: Stream) -> Iterator[Arrival]:
@@ -376,3 +388,16 @@ class _Builder:
                 case Distinct(window=Window() as window) if window.is_by_time:
                     is_tumbling = window.shape == "tumbling"
                     yield Arrival(stream, place.id, key, clock=Clock(window, has_boundaries=is_tumbling))
+
+    def _clocks_of_join(
+        self, place: Place, stream: Stream, taken: tuple[Edge, ...], again: int
+    ) -> Iterator[Arrival]:
+        """The time that a join asks for, where it is in many channels. One stream may come into both of its inputs."""
+        first = self.graph.operator(place.operators[0]) if place.operators else None
+        if place.region is None or place.channels == 1 or first is None or not isinstance(first.definition, Join):
+            return
+        windows = (first.definition.left, first.definition.right)
+        for window in dict.fromkeys(windows[edge.target_port] for edge in taken if edge.target == first.id):
+            if window.is_by_time:
+                clock = Clock(window, has_boundaries=False, is_bare=True)
+                yield Arrival(stream, place.id, clock=clock, again=again)

@@ -2,12 +2,13 @@
 
 When the time of a stream passes a boundary, and when it ends, windows close in every channel. Their order is that of
 their ends, then that of their first tuples (design, section 2). So the operator is given the place of each tuple in the
-order as further attributes, and gives those of the first tuple of a window back in further columns.
+order as further attributes, and gives those of the first tuple of a window back in further columns. Of a window with
+groups, each gives that of its own first tuple, and the key: the first of all groups of a key is that of its window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part, Stream
 from anabranch.engines.spark.layout import Elsewhere, Layout, Place
 from anabranch.engines.spark.meeting import Arrived
-from anabranch.engines.spark.order import Columns, width
+from anabranch.engines.spark.order import Columns, Number, width
 from anabranch.graph.model import Edge, Graph, Operator, Port
 from anabranch.graph.properties import Properties
 from anabranch.graph.schema import Attribute, AttributeType, Schema
@@ -34,11 +35,12 @@ _INT = AttributeType("int")
 def is_ranked(operator: Operator, properties: Properties) -> bool:
     """Whether an operator is by itself: it gives something for many keys at one moment, or needs the stream's time.
 
-    Of windows with a key and groups it is the order of the keys that counts, which groups do not know.
+    Of windows with a key and groups it is the order of the keys that counts, which is known by the first group: no
+    error may have taken that away.
     """
     match operator.definition:
         case WindowAggregate(group_by=groups):
-            return not groups
+            return not groups or operator.on_error == "stop"
         case Distinct(window=window):
             return window is not None and window.is_by_time
         case Process():
@@ -55,7 +57,9 @@ def ranked_part(layout: Layout, place: Place) -> Part:
     ranked = operator
     if isinstance(operator.definition, WindowAggregate):
         numbers, ranked = _with_ranks(layout, place, operator, operator.definition)
-    taken = _extended(operator.inputs[0].schema, numbers) if numbers else operator.inputs[0].schema
+    taken = operator.inputs[0].schema
+    if numbers:
+        taken = _extended(taken, behind=[Attribute(name, _INT) for name in numbers])
     source, port = layout.graph.operator(arriving[0].stream.operator), arriving[0].stream.port
     inputs = [replace(operator.inputs[0], schema=taken)]
     edges = [Edge(source.id, port, operator.id, 0)]
@@ -79,13 +83,16 @@ def _with_ranks(
     taken = operator.inputs[0].schema
     numbers = _names("order", width(layout.arriving(place.id)[0].lineage) + 1, taken)
     given = operator.outputs[0].schema
-    ranks = _names("rank", len(layout.ranks(place)), given)
+    has_ends = any(step.of.startswith("end@") for step in layout.ranks(place) if isinstance(step, Number))
+    added: list[Any] = [(WindowEdge(part), _INT) for part in INDEX if has_ends]
+    added += [(Aggregate("first", number), _INT) for number in numbers]
+    added += [(Aggregate("first", name), taken[name]) for name in definition.key_names if definition.group_by]
     # Ranks come first: where a tuple fails at a column behind them and is skipped, it still began the window.
-    ends = len(ranks) - len(numbers)
-    columns: list[Any] = list(zip(ranks[:ends], map(WindowEdge, INDEX), strict=False))
-    columns += [(rank, Aggregate("first", number)) for rank, number in zip(ranks[ends:], numbers, strict=True)]
+    ranks = _names("rank", len(added), given)
+    columns = [(rank, column) for rank, (column, _) in zip(ranks, added, strict=True)]
     columns += [(name, _seeing(column, taken)) for name, column in definition.columns]
-    outputs = (replace(operator.outputs[0], schema=_extended(given, (), ranks)),)
+    more = [Attribute(rank, kind) for rank, (_, kind) in zip(ranks, added, strict=True)]
+    outputs = (replace(operator.outputs[0], schema=_extended(given, before=more)),)
     return numbers, replace(
         operator, definition=replace(definition, columns=tuple(columns), ranks=ranks), outputs=outputs
     )
@@ -103,13 +110,9 @@ def _names(what: str, count: int, beside: Schema) -> tuple[str, ...]:
     return tuple(f"{what}{number}" for number in range(count))
 
 
-def _extended(schema: Schema, behind: tuple[str, ...], before: tuple[str, ...] = ()) -> Schema:
-    """With more attributes, which are ints."""
-    attributes = (
-        *(Attribute(name, _INT) for name in before),
-        *schema.attributes,
-        *(Attribute(name, _INT) for name in behind),
-    )
+def _extended(schema: Schema, *, before: Sequence[Attribute] = (), behind: Sequence[Attribute] = ()) -> Schema:
+    """With more attributes."""
+    attributes = (*before, *schema.attributes, *behind)
     members = [(attribute.name, Any) for attribute in attributes]
     kind: Any = NamedTuple(schema.name, members)  # type: ignore[misc]  # known only now
     return Schema(kind, attributes)
@@ -166,14 +169,14 @@ def with_numbers(arrived: Arrived, epoch: int, schema: Schema) -> Arrived:
     return replace(arrived, chunk=made)
 
 
-def without_ranks(chunk: Chunk, schema: Schema) -> tuple[Chunk, Columns]:
-    """Outputs as they go on, and the columns of their order."""
+def without_ranks(chunk: Chunk, schema: Schema, numbers: int) -> tuple[Chunk, Columns]:
+    """Outputs as they go on, and the columns of numbers for their order."""
     count = len(chunk.schema.names) - len(schema.names)
     if chunk.has_batch:
         batch = chunk.batch
         known = pa.record_batch(batch.columns[count:], pa.schema(list(batch.schema)[count:]))
-        return Chunk.of_batch(schema, known), tuple(column.to_numpy() for column in batch.columns[:count])
+        return Chunk.of_batch(schema, known), tuple(column.to_numpy() for column in batch.columns[:numbers])
     rows = chunk.rows
-    ranks = tuple(np.array([row[at] for row in rows], np.int64) for at in range(count))
+    ranks = tuple(np.array([row[at] for row in rows], np.int64) for at in range(numbers))
     make: Any = schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
     return Chunk.of_rows(schema, [make(row[count:]) for row in rows]), ranks

@@ -15,7 +15,7 @@ from anabranch.graph.model import Graph, Operator
 def as_entered(layout: Layout, place: str) -> tuple[Graph, tuple[Stream, ...]]:
     """The graph as a place sees it, and the streams that come there."""
     graph, streams = layout.graph, []
-    for arrival in layout.arriving(place):
+    for arrival in layout.items(place):
         if arrival.again:
             graph = _told_apart(layout, graph, arrival)
         streams.append(_as_seen(arrival))

@@ -13,7 +13,7 @@ from anabranch.engines.spark.meeting import taken
 from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.routing import channels_of
 from anabranch.engines.spark.shipping import ship_error, ship_figures
-from anabranch.engines.spark.ticks import latest, ticks
+from anabranch.engines.spark.ticks import bare_times, latest, ticks
 from anabranch.errors import RunError
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -55,8 +55,11 @@ class Sender:
         place = self.layout.place(arrival.place)
         first = self.layout.first_channel(place)
         sends_all = self.layout.place_of(arrival.stream.operator).channels == 1  # of an epoch
-        if clock.has_boundaries or not sends_all:
-            moving = ticks(piece, clock.window) if clock.has_boundaries else latest(piece, clock.window, None)
+        if clock.is_bare or clock.has_boundaries or not sends_all:
+            if clock.is_bare:
+                moving = bare_times(piece, clock.window)  # it is not known when tuples come on the other input
+            else:
+                moving = ticks(piece, clock.window) if clock.has_boundaries else latest(piece, clock.window, None)
             if not moving.is_empty:
                 row = self._row(arrival, first, epoch, moving)
                 yield from (replace(row, channel=first + channel) for channel in range(place.channels))

@@ -14,6 +14,7 @@ from anabranch.codegen.part import Part
 from anabranch.engines.spark.channel import Channel
 from anabranch.engines.spark.chunk_rows import Row, as_batch, rows_in
 from anabranch.engines.spark.instances_channel import InstancesChannel
+from anabranch.engines.spark.join_channel import JoinChannel
 from anabranch.engines.spark.layout import PARTS, Layout, Place
 from anabranch.engines.spark.parts import PartWriter
 from anabranch.engines.spark.ranked import ranked_part
@@ -87,7 +88,9 @@ def channel_at(job: Job, place: Place, *, tracks_changes: bool = False) -> Chann
     """A channel of a place, with those of the places that follow it there."""
     followers = [channel_at(job, each, tracks_changes=tracks_changes) for each in job.layout.following(place)]
     made = Channel
-    if place.is_ranked:
+    if len(job.layout.items(place.id)) < len(job.layout.arriving(place.id)):
+        made = JoinChannel
+    elif place.is_ranked:
         made = WindowChannel if _has_windows(job.layout, place) else InstancesChannel
     return made(job, place, followers, tracks_changes=tracks_changes)
 

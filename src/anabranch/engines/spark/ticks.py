@@ -4,13 +4,13 @@ Who sends a stream sees neither the epochs before nor the tuples that others sen
 whose time is the largest so far; a channel lets those go by that its clock has passed. They may be too many, never too
 few. Windows that close at boundaries need those behind another boundary; where each tuple asks for the time, a channel
 needs those that were the latest when one of its own came. They go as whole tuples: an error names the tuple that it
-came with.
+came with. A join, which closes nothing, needs only the times.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import pyarrow as pa
 from anabranch.codegen.chunks import Chunk, Positions
 from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.meeting import order_of, taken
-from anabranch.graph.schema import Schema
+from anabranch.graph.schema import Attribute, AttributeType, Schema
 from anabranch.operators.windows import Window, microseconds
 
 _ROUNDING = 1e-9  # of a quotient, relative: more than floats can be wrong by
@@ -49,6 +49,27 @@ def latest(piece: Piece, window: Window, mine: Positions | None) -> Piece:
     at = np.searchsorted(rises, mine, side="right") - 1
     needed = np.unique(np.append(rises[at[at >= 0]], rises[-1]))
     return _only(piece, needed[~np.isin(needed, mine)])
+
+
+class Time(NamedTuple):
+    """A time by itself, as a number of the axis."""
+
+    time: Any
+
+
+def schema_of_times(known: Schema, window: Window) -> Schema:
+    """What the times of a stream are, where they go by themselves."""
+    assert window.on is not None
+    kind = AttributeType("float" if known[window.on].kind == "float" else "int")
+    return Schema(Time, (Attribute("time", kind),))
+
+
+def bare_times(piece: Piece, window: Window) -> Piece:
+    """The times of a piece that are larger than all before, by themselves."""
+    times, rises = _rises(piece, window)
+    batch = pa.record_batch([pa.array(times[rises])], ["time"])
+    chunk = Chunk.of_batch(schema_of_times(piece.chunk.schema, window), batch)
+    return Piece(chunk, tuple(column[rises] for column in order_of(piece)))
 
 
 def _only(piece: Piece, positions: Positions) -> Piece:

@@ -10,6 +10,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.spark.channel import Channel, numbers_of
 from anabranch.engines.spark.chunk_rows import Piece
+from anabranch.engines.spark.groups import groups_of
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, as_columns, met
 from anabranch.engines.spark.order import Moment
@@ -27,6 +28,8 @@ class WindowChannel(Channel):
         [self.name] = place.operators
         self.part = job.generated[place.id].stages[0].part
         self.ranks = job.layout.ranks(place)
+        self.groups = groups_of(self.part.operator(self.name), self.ranks)
+        self.numbers = len(self.ranks) if self.groups is None else self.groups.numbers
         self.given = job.layout.graph.operator(self.name).outputs[0].schema
 
     def items(self, epoch: int, arrived: list[Arrived]) -> Items:
@@ -40,7 +43,11 @@ class WindowChannel(Channel):
     def piece(self, items: Items, chunk: Chunk) -> Piece:
         if not self.ranks:
             return super().piece(items, chunk)
-        return self.ranked_piece(items, chunk, *without_ranks(as_columns(chunk), self.given))
+        ranked = as_columns(chunk)
+        known, ranks = without_ranks(ranked, self.given, self.numbers)
+        if self.groups is not None:
+            ranks = self.groups.ranks(ranked, ranks, chunk.origins)
+        return self.ranked_piece(items, chunk, known, ranks)
 
     def moment(self, items: Items, stopped: Stopped) -> Moment:
         """Where windows of several channels close at once, the one that failed has a place among them."""
@@ -50,7 +57,10 @@ class WindowChannel(Channel):
             return super().moment(items, stopped)
         element: Any = self.element
         failed = getattr(element, "python", element).meaning(self.name)  # native code does not fail
-        return Moment((*self.lineage, *self.ranks), (*numbers_of(items, at), *failed.closing))
+        ranks = failed.closing
+        if self.groups is not None:
+            ranks = self.groups.ranks_of_failed(failed.closing, at, stopped.outputs[0])
+        return Moment((*self.lineage, *self.ranks), (*numbers_of(items, at), *ranks))
 
     def error(self, error: RunError) -> RunError:
         if isinstance(error, OperatorError) and isinstance(error.item, tuple):

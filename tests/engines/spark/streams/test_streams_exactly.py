@@ -20,6 +20,8 @@ from tests.codegen.exactness import exact
 from tests.codegen.palette import programs
 from tests.engines.spark import test_outputs_exactly
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
+from tests.engines.spark.test_groups_exactly import grouped
+from tests.engines.spark.test_joins_exactly import joined
 from tests.engines.spark.test_layouts_exactly import expected, meetings
 from tests.engines.spark.test_punctuations_exactly import punctuated
 from tests.engines.spark.test_windows_exactly import windowed
@@ -79,6 +81,13 @@ def test_places_with_several_outputs(tmp_path_factory: Any, program: Program, ch
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
+@settings(CAREFUL, max_examples=8)
+@given(joined(), st.integers(2, 3), st.integers(0, 10**6))
+def test_joins_over_windows_of_time(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    if all(source.definition.order_by is None for source in program.graph.sources):  # type: ignore[attr-defined]
+        check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
+
+
 @settings(CAREFUL, max_examples=12)
 @given(windowed(), st.integers(1, 3), st.integers(0, 10**6))
 def test_windows_of_many_keys(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
@@ -89,6 +98,12 @@ def test_windows_of_many_keys(tmp_path_factory: Any, program: Program, channels:
 @given(windowed(), st.integers(2, 3), st.integers(0, 10**6))
 def test_windows_of_many_keys_in_native_code(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="auto")
+
+
+@settings(CAREFUL, max_examples=6)
+@given(grouped(), st.integers(2, 3), st.integers(0, 10**6))
+def test_windows_with_a_key_and_groups(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
+    check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
 @settings(CAREFUL, max_examples=12)
