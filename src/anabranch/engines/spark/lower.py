@@ -389,9 +389,7 @@ class _Builder:
                     is_tumbling = window.shape == "tumbling"
                     yield Arrival(stream, place.id, key, clock=Clock(window, has_boundaries=is_tumbling))
 
-    def _clocks_of_join(
-        self, place: Place, stream: Stream, taken: tuple[Edge, ...], again: int
-    ) -> Iterator[Arrival]:
+    def _clocks_of_join(self, place: Place, stream: Stream, taken: tuple[Edge, ...], again: int) -> Iterator[Arrival]:
         """The time that a join asks for, where it is in many channels. One stream may come into both of its inputs."""
         first = self.graph.operator(place.operators[0]) if place.operators else None
         if place.region is None or place.channels == 1 or first is None or not isinstance(first.definition, Join):
