@@ -32,6 +32,7 @@ test: lint types ## lint, types, and the tests but the slow ones
 	@$(PYTEST) -m "not slow" $(GENERATED)
 	@$(PYTEST) -m "not slow" $(OTHERS)
 
+test-full: export ANABRANCH_TESTS := full
 test-full: lint types ## the same with the slow random and fault tests
 	@$(PYTEST) $(PLANS)
 	@$(PYTEST) $(GENERATED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.compiler import compile
@@ -17,17 +17,24 @@ from anabranch.engines.spark.sources import must_stay
 from anabranch.graph.model import Graph
 from tests.analysis.corpus.registry import Entry
 from tests.codegen.palette import programs
+from tests.engines.spark import test_outputs_exactly
+from tests.engines.spark.test_groups_exactly import grouped
+from tests.engines.spark.test_joins_exactly import joined
 from tests.engines.spark.test_layouts_exactly import expected, meetings, outcome
 from tests.engines.spark.test_punctuations_exactly import punctuated
 from tests.engines.spark.test_rounds_exactly import looped
 from tests.engines.spark.test_windows_exactly import windowed
 from tests.equivalence.test_corpus import ENTRIES, program_of
+from tests.examples_drawn import drawn
 
 KINDS = {
     "of operators of every family": programs,
     "whose streams meet": meetings,
     "with punctuations": punctuated,
     "with windows": windowed,
+    "with windows and groups": grouped,
+    "with joins over time": joined,
+    "of places with several outputs": test_outputs_exactly.programs,
     "with loops": looped,
 }
 CHANNELS, EPOCHS = st.integers(1, 3), st.sampled_from([3, 17, 100])
@@ -38,25 +45,13 @@ def on_spark(graph: Graph, channels: int, epoch: int) -> Any:
     return outcome(run_on, cluster, compile(graph), Metrics(), "python", channels=channels, epoch=epoch)
 
 
-def check(data: st.DataObject, kind: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+@drawn(4)
+@given(st.data())
+def test_random_programs(kind: str, data: st.DataObject) -> None:
     graph = data.draw(KINDS[kind]()).graph
     if must_stay(graph) is None:
         assert on_spark(graph, data.draw(CHANNELS), data.draw(EPOCHS)) == expected(graph)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
-@given(st.data())
-def test_a_few_random_programs(kind: str, data: st.DataObject) -> None:
-    check(data, kind)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
-@given(st.data())
-def test_random_programs(kind: str, data: st.DataObject) -> None:
-    check(data, kind)
 
 
 @pytest.mark.slow

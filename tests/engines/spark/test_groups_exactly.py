@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import anabranch as ab
@@ -19,6 +19,7 @@ from anabranch.run import as_program
 from tests.engines.spark.simulated import Simulated
 from tests.engines.spark.test_layouts_exactly import expected, outcome
 from tests.engines.spark.test_windows_exactly import WINDOWS, Noted, Odd, Reading, reading, readings, twice
+from tests.examples_drawn import drawn
 
 
 class Group(NamedTuple):
@@ -83,7 +84,7 @@ def grouped(draw: st.DrawFn) -> Program:
     return as_program(behind.collect("out"))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(25)
 @given(grouped(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_windows_with_a_key_and_groups(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)

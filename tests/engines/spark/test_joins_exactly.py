@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anabranch as ab
@@ -28,6 +28,7 @@ from anabranch.graph.schema import schema_of
 from anabranch.run import as_program
 from tests.engines.spark.simulated import Simulated
 from tests.engines.spark.test_layouts_exactly import expected, outcome
+from tests.examples_drawn import drawn
 
 START = datetime(2024, 2, 29, 22)
 
@@ -182,7 +183,7 @@ def joined(draw: st.DrawFn) -> Program:
     return as_program(behind.collect("out"), *([left.collect("left")] if draw(st.integers(0, 9)) == 0 else []))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(25)
 @given(joined(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_joins_over_windows_of_time(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import anabranch as ab
@@ -26,6 +26,7 @@ from anabranch.run import as_program
 from tests.codegen.exactness import exact
 from tests.codegen.palette import RISING, Item, Running, programs, twice
 from tests.engines.spark.simulated import Simulated
+from tests.examples_drawn import drawn
 
 
 def outcome(run: Any, *arguments: Any, **options: Any) -> tuple[Any, str | None]:
@@ -103,7 +104,7 @@ def _through(draw: st.DrawFn, stream: Any) -> Any:
     return stream
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(60)
 @given(meetings(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_streams_that_meet_in_a_parallel_region(program: Program, channels: int, epoch: int, seed: int) -> None:
     assert on_simulated(program.graph, channels, epoch, seed=seed) == expected(program.graph)
@@ -118,7 +119,7 @@ def test_a_region_where_two_streams_meet_has_channels() -> None:
     assert [[place.channels for place in level] for level in cluster.last.layout.levels] == [[3], [3], [3]]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(80)
 @given(programs(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(1, 3), st.integers(0, 9))
 def test_random_programs(program: Program, channels: int, epoch: int, readers: int, seed: int) -> None:
     if must_stay(program.graph) is None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import anabranch as ab
@@ -24,6 +24,7 @@ from anabranch.graph.model import Graph, Program
 from anabranch.run import as_program
 from tests.codegen.palette import Item, Running, aggregated, inverted, several, twice
 from tests.engines.spark.test_layouts_exactly import Both, Pair, expected, merged, on_simulated, renamed
+from tests.examples_drawn import drawn
 
 
 class Sorted:
@@ -218,7 +219,7 @@ def laid_out(graph: Graph) -> Layout:
     return lower(plan, {region.id: 2 for region in plan.regions}, slices_sources=False)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(20)
 @given(programs(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_random_programs(program: Program, channels: int, epoch: int, seed: int) -> None:
     assert on_simulated(program.graph, channels, epoch, seed=seed) == expected(program.graph)

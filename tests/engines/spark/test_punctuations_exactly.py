@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import anabranch as ab
@@ -17,6 +17,7 @@ from anabranch.graph.model import Program
 from anabranch.run import as_program
 from tests.engines.spark.simulated import Simulated
 from tests.engines.spark.test_layouts_exactly import expected, outcome
+from tests.examples_drawn import drawn
 
 
 class Click(NamedTuple):
@@ -147,7 +148,7 @@ def punctuated(draw: st.DrawFn) -> Program:
     return as_program(*sinks, visits.collect("visits"))
 
 
-@settings(max_examples=75, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(50)
 @given(punctuated(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_punctuations_pass_parallel_regions(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)

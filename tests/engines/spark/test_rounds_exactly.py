@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import anabranch as ab
@@ -18,6 +18,7 @@ from anabranch.graph.model import Program
 from anabranch.run import as_program
 from tests.engines.spark.simulated import Simulated
 from tests.engines.spark.test_layouts_exactly import expected, outcome
+from tests.examples_drawn import drawn
 
 
 class Parcel(NamedTuple):
@@ -149,7 +150,7 @@ def looped(draw: st.DrawFn) -> Program:
     return as_program(*sinks, behind.collect("out"))
 
 
-@settings(max_examples=75, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(40)
 @given(looped(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_rounds_are_jobs(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed, shares_files=seed % 3 != 0)

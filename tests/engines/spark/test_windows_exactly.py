@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anabranch as ab
@@ -29,6 +29,7 @@ from anabranch.operators.windows import Axis
 from anabranch.run import as_program
 from tests.engines.spark.simulated import Simulated
 from tests.engines.spark.test_layouts_exactly import expected, outcome
+from tests.examples_drawn import drawn
 
 START = datetime(2024, 2, 29, 22)
 
@@ -224,7 +225,7 @@ def windowed(draw: st.DrawFn) -> Program:
     return as_program(behind.collect("out"))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(60)
 @given(windowed(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_windows_of_many_keys(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)

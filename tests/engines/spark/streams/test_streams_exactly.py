@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.engines.spark.sources import must_stay
@@ -25,9 +25,7 @@ from tests.engines.spark.test_joins_exactly import joined
 from tests.engines.spark.test_layouts_exactly import expected, meetings
 from tests.engines.spark.test_punctuations_exactly import punctuated
 from tests.engines.spark.test_windows_exactly import windowed
-
-CAREFUL = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-FEW = settings(CAREFUL, max_examples=8)  # each is compiled
+from tests.examples_drawn import drawn
 
 
 def as_stream(graph: Graph, folder: Path, seed: int, chance: float, **options: Any) -> tuple[Any, str | None]:
@@ -51,7 +49,7 @@ def check(program: Program, folder: Path, seed: int, chance: float, **options: A
         assert as_stream(program.graph, folder, seed, chance, at_once=at_once, **options) == expected(program.graph)
 
 
-@FEW
+@drawn(4)  # each is compiled
 @given(programs(), st.integers(1, 3), st.integers(0, 10**6))
 def test_any_program_as_a_stream_in_native_code(
     tmp_path_factory: Any, program: Program, channels: int, seed: int
@@ -59,7 +57,7 @@ def test_any_program_as_a_stream_in_native_code(
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="auto")
 
 
-@CAREFUL
+@drawn(15)
 @given(programs(), st.integers(1, 3), st.integers(0, 10**6))
 def test_any_program_as_a_stream_that_crashes(
     tmp_path_factory: Any, program: Program, channels: int, seed: int
@@ -67,7 +65,7 @@ def test_any_program_as_a_stream_that_crashes(
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.1, channels=channels, form="python")
 
 
-@CAREFUL
+@drawn(15)
 @given(meetings(), st.integers(1, 3), st.integers(0, 10**6))
 def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     folder = tmp_path_factory.mktemp("stream")
@@ -75,13 +73,13 @@ def test_streams_that_meet(tmp_path_factory: Any, program: Program, channels: in
     assert found == expected(program.graph)
 
 
-@settings(CAREFUL, max_examples=6)
+@drawn(6)
 @given(test_outputs_exactly.programs(), st.integers(1, 3), st.integers(0, 10**6))
 def test_places_with_several_outputs(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
-@settings(CAREFUL, max_examples=8)
+@drawn(8)
 @given(joined(), st.integers(2, 3), st.integers(0, 10**6))
 def test_joins_over_windows_of_time(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     graph = program.graph
@@ -92,25 +90,25 @@ def test_joins_over_windows_of_time(tmp_path_factory: Any, program: Program, cha
         check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
-@settings(CAREFUL, max_examples=12)
+@drawn(12)
 @given(windowed(), st.integers(1, 3), st.integers(0, 10**6))
 def test_windows_of_many_keys(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
-@settings(FEW, max_examples=4)
+@drawn(4)
 @given(windowed(), st.integers(2, 3), st.integers(0, 10**6))
 def test_windows_of_many_keys_in_native_code(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="auto")
 
 
-@settings(CAREFUL, max_examples=6)
+@drawn(6)
 @given(grouped(), st.integers(2, 3), st.integers(0, 10**6))
 def test_windows_with_a_key_and_groups(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
 
 
-@settings(CAREFUL, max_examples=12)
+@drawn(12)
 @given(punctuated(), st.integers(1, 3), st.integers(0, 10**6))
 def test_punctuations(tmp_path_factory: Any, program: Program, channels: int, seed: int) -> None:
     check(program, tmp_path_factory.mktemp("stream"), seed, 0.05, channels=channels, form="python")
