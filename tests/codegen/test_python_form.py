@@ -71,6 +71,38 @@ def test_changes_and_the_whole_before_them_are_the_state(program: Program, sizes
     assert by_element(program, build, itertools.cycle(sizes), moved) == by_oracle(program)
 
 
+class Held:
+    """Gives at a punctuation what came since the last."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+
+    def process(self, item: Item) -> None:
+        self.items.append(item)
+
+    def punctuation(self) -> Iterator[Item]:
+        yield from self.items
+        self.items = []
+
+
+def test_what_a_punctuation_from_inside_changes_is_among_the_changes() -> None:
+    items = [Item(n, 0.0, "", None, 0.0) for n in range(6)]
+
+    def build() -> PythonElement:
+        # Only every third tuple comes to the operator, so it is a punctuation alone that changes it last.
+        kept = ab.from_items(Item, []).punctuate(count=2).filter(lambda item: item.n % 3 == 0)
+        return element_of(kept.process(Held).collect("out"), tracks_changes=True)
+
+    element, saved, found = build(), [], []
+    for item in items:
+        [chunk] = element.process(batch_of([item]))
+        found += chunk.rows
+        saved.append(element.save_changes() if saved else element.save())
+        element = build()
+        element.restore(saved[0], saved[1:])
+    assert [item.n for item in found] == [0, 3]
+
+
 def element_of(*sinks: Any, **options: Any) -> PythonElement:
     return python_form(part_of_program(as_program(*sinks).graph), **options)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import networkx as nx
 
+from anabranch.graph.model import Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Reason
 from anabranch.graph.traverse import as_networkx, loops
@@ -22,7 +23,7 @@ def operators_tied_by_loops(plan: Plan) -> dict[str, Reason]:
         entries = [operator for operator in ordered if isinstance(operator.definition, Feedback)]
         if all(entry.definition.rounds for entry in entries if isinstance(entry.definition, Feedback)):
             # Without the operators that keep silent until a punctuation, nothing must be able to come around.
-            talking = [operator.id for operator in ordered if not plan.properties[operator.id].is_silent_between]
+            talking = [operator.id for operator in ordered if not _is_silent(plan, operator)]
             if nx.is_directed_acyclic_graph(as_networkx(graph).subgraph(talking)):
                 continue
         for operator in ordered:
@@ -33,3 +34,8 @@ def operators_tied_by_loops(plan: Plan) -> dict[str, Reason]:
                 hint="rounds=True, with an operator on the way back that emits only at punctuations",
             )
     return tied
+
+
+def _is_silent(plan: Plan, operator: Operator) -> bool:
+    """Whether an operator gives nothing between two punctuations; a dead letter comes with the tuple that failed."""
+    return plan.properties[operator.id].is_silent_between and operator.on_error != "dead_letter"

@@ -127,6 +127,20 @@ def test_random_programs(program: Program, channels: int, epoch: int, readers: i
         assert found == expected(program.graph)
 
 
+def around(loop: Any) -> tuple[Any, Any]:
+    return loop, loop.filter(lambda item: item.n < 9).map(lambda item: item._replace(n=item.n + 5), out=Item)
+
+
+@pytest.mark.parametrize("has_region_before", [True, False])
+def test_a_loop_behind_a_split_keeps_the_regions_around_it_in_one_place(has_region_before: bool) -> None:
+    stream: Any = ab.from_items(Item, [Item(n, 0.0, "ab"[n % 2], None, 0.0) for n in range(9)])
+    if has_region_before:
+        stream = stream.process(Running, key="n")
+    parts = stream.split({"odd": lambda item: item.n % 2 == 1, "even": lambda item: True})
+    graph = as_program(parts.odd.union(parts.even).feedback(around).process(Running, key="s").collect("out")).graph
+    assert on_simulated(graph, 2, 3) == expected(graph)
+
+
 # Files --------------------------------------------------------------------------------------------------------------
 
 

@@ -107,6 +107,10 @@ def parted(item: Item) -> Iterator[Any]:
         yield ab.to("odd", item)
 
 
+def from_letter(letter: ab.DeadLetter) -> Item:
+    return Item(len(letter.item), 2.5, "letter", None, 0.0)
+
+
 NAMED: dict[str, type] = {"odd": Item, "rest": Item}
 PARTINGS = ["sorted", "sums", "closing", "exchange", "parted", "dead letters", "split", "late"]
 STEPS = [
@@ -154,7 +158,7 @@ def _parted(draw: st.DrawFn, one: Any, two: Any) -> list[Any]:
             return [parts.one, parts.two]
         case "dead letters":
             found = one.map(inverted, on_error="dead_letter")
-            return [found, found.outputs.dead_letter.map(lambda letter: letter.item, out=Item)]
+            return [found, found.outputs.dead_letter.map(from_letter)]
         case "late":
             window = one.filter(lambda item: abs(item.n) < 100).window(ab.tumbling(seconds=2, on="ts"), key="s")
             return [aggregated(window), one]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -158,7 +159,7 @@ def test_rounds_are_jobs(program: Program, channels: int, epoch: int, seed: int)
     assert found == expected(program.graph)
 
 
-def pages(steps: Any = None) -> Program:
+def pages(steps: Any = None, *, has_sink: bool = False) -> Program:
     """A loop with a region in it, and one behind it."""
 
     def body(loop: Any) -> tuple[Any, Any]:
@@ -168,7 +169,8 @@ def pages(steps: Any = None) -> Program:
     parcels = [Parcel(n % 5, n % 3, n % 8) for n in range(50)]
     stream = ab.from_items(Parcel, parcels).process(Spread, key="at", on_error="skip")
     onward: Any = stream.feedback(body, rounds=True)
-    return as_program(onward.process(Last, key="to").collect("out"))
+    sinks = [stream.collect("before")] if has_sink else []
+    return as_program(*sinks, onward.process(Last, key="to").collect("out"))
 
 
 def test_the_regions_in_a_loop_and_behind_it_have_channels() -> None:
@@ -180,8 +182,56 @@ def test_the_regions_in_a_loop_and_behind_it_have_channels() -> None:
     assert result.collected == sequential.run(pages().graph).collected
 
 
-def test_a_loop_into_which_something_is_fed_at_its_end_runs_as_a_whole() -> None:
-    program = pages(lambda stream: stream.process(Last, key="to"))
-    result = run_on(Simulated(), compile(program.graph), Metrics(), channels=3)
-    assert any("is in a loop, which runs as a whole" in note for note in result.metrics.notes)
-    assert result.collected == sequential.run(program.graph).collected
+@pytest.mark.parametrize(
+    ("why", "program"),
+    [
+        ("an operator in it emits when the stream ends", lambda: pages(lambda stream: stream.process(Last, key="to"))),
+        ("there is a sink before it", lambda: pages(has_sink=True)),
+    ],
+)
+def test_it_is_said_why_a_loop_runs_as_a_whole(why: str, program: Any) -> None:
+    result = run_on(Simulated(), compile(program().graph), Metrics(), channels=3)
+    assert result.metrics.notes[0] == f"in one place: the loop of 'feedback' runs as a whole: {why}"
+    assert result.collected == sequential.run(program().graph).collected
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def process(self, parcel: Parcel) -> Parcel:
+        self.count += 1
+        return parcel._replace(n=parcel.n + self.count)
+
+
+class Strict:
+    """Gives everything that came in a round at its end; a two fails."""
+
+    def __init__(self) -> None:
+        self.parcels: list[Parcel] = []
+        self.rounds = 0
+
+    def process(self, parcel: Parcel) -> None:
+        if parcel.n == 2:
+            raise ValueError("two")
+        self.parcels.append(parcel)
+
+    def punctuation(self) -> Iterator[Parcel | ab.To]:
+        self.rounds += 1
+        for parcel in self.parcels:
+            yield ab.to("done", parcel._replace(to=self.rounds))
+        self.parcels = []
+
+
+def test_dead_letters_come_around_before_the_next_tuple() -> None:
+    """An operator that keeps silent until a punctuation does not where it sends dead letters."""
+
+    def body(loop: Any) -> tuple[Any, Any]:
+        counted = loop.process(Counted, key="at")
+        strict = counted.process(Strict, out=Parcel, outputs={"done": Parcel}, on_error="dead_letter")
+        letters = strict.outputs.dead_letter
+        return strict.outputs.done, letters.map(lambda letter: Parcel(7, 7, len(letter.item)), out=Parcel)
+
+    parcels = [Parcel(n % 3, 0, 1) for n in range(4)]
+    graph = as_program(ab.from_items(Parcel, parcels).feedback(body, rounds=True).collect("out")).graph
+    assert outcome(run_on, Simulated(), compile(graph), Metrics(), channels=2) == expected(graph)

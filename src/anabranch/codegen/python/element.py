@@ -23,7 +23,7 @@ from anabranch.codegen.python.state import State
 from anabranch.codegen.stretches import Mark, Tuples, readers, stretches
 from anabranch.errors import RunError
 from anabranch.graph.model import Edge, Graph, Operator
-from anabranch.operators.base import Meaning
+from anabranch.operators.base import PUNCTUATION, Meaning
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.operators.process import Process
 from anabranch.operators.traversal import Frame, Node, Traversal
@@ -54,6 +54,19 @@ class _HotTraversal(Traversal):
         if arrive is None:
             return super()._tuple_arrival(node, edge, item)
         return Frame(node, partial(arrive, item), item)
+
+    def _arrival(self, edge: Edge, item: Any) -> list[Frame]:
+        if item is PUNCTUATION:
+            self._note_mark(self.nodes[edge.target])
+        return super()._arrival(edge, item)
+
+    def _finish(self, node: Node) -> list[Frame]:
+        self._note_mark(node)
+        return super()._finish(node)
+
+    def _note_mark(self, node: Node) -> None:
+        """All instances have a turn at a punctuation and at the end, wherever those came from: perhaps from inside."""
+        self.element.generator.touched_all |= _works_at_marks(node.operator)
 
     def _failed(self, frame: Frame, problem: Exception) -> tuple[int, Any] | None:
         if isinstance(problem, Failed):
@@ -94,7 +107,6 @@ class PythonElement:
         self._run = self.generator.loop(part.inputs)
         self._counting = Counting(self.generator, figures)
         self._state = State(self.generator)
-        self._has_marked_instances = any(_works_at_marks(part.operator(each)) for each in part.operators)
         self._begun = 0
 
     @property
@@ -143,7 +155,6 @@ class PythonElement:
     def _mark(self, mark: Mark) -> None:
         self._begun = mark.start + 1
         self.generator.clock[0] = mark.start
-        self.generator.touched_all |= self._has_marked_instances
         stream = self.part.inputs[mark.input]
         self._traversal.enter(stream.operator, stream.port, mark.item)
         self._traversal.settle()

@@ -20,7 +20,7 @@ from anabranch.engines.spark.generating import generated
 from anabranch.engines.spark.looping import run_in_rounds
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.parts import WrittenParts, with_parts
-from anabranch.engines.spark.rounds import rounds_of
+from anabranch.engines.spark.rounds import Rounds, rounds_of
 from anabranch.engines.spark.session import SparkOptions, session_for
 from anabranch.engines.spark.shipping import CannotBeSent, Job
 from anabranch.engines.spark.sources import EPOCH, cut, must_stay
@@ -64,8 +64,9 @@ def run_on(
     epoch: int = EPOCH,
 ) -> Result:
     rounds = rounds_of(plan)
-    if rounds is not None:
+    if isinstance(rounds, Rounds):
         return run_in_rounds(cluster, plan, rounds, metrics, form, channels, epoch)
+    metrics.notes += [f"in one place: {rounds}"] if rounds else []
     execution = _Execution(cluster, plan, metrics, form, channels, epoch)
     with carrying_result(execution.result):
         execution.run()

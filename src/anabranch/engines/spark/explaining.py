@@ -9,7 +9,7 @@ from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL, Arrival, Layout
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.order import Branch, Lineage
 from anabranch.engines.spark.parts import with_parts
-from anabranch.engines.spark.rounds import rounds_of
+from anabranch.engines.spark.rounds import Rounds, rounds_of
 from anabranch.engines.spark.sources import can_be_cut, must_stay
 from anabranch.errors import SourceError
 from anabranch.graph.plan import Plan
@@ -23,17 +23,18 @@ def as_text(plan: Plan, channels: Mapping[str, int]) -> str:
     except SourceError:
         why = None  # the files are not there yet, which is no reason not to explain
     if why is not None:
-        return f"On Spark\n  all of it runs in the driver: {why}\n"
+        return f"\nOn Spark\n  all of it runs in the driver: {why}\n"
     cores = len(os.sched_getaffinity(0))
     degree = {region.id: channels.get(region.id, cores) for region in plan.regions}
     rounds = rounds_of(plan)
-    if rounds is not None:
+    if isinstance(rounds, Rounds):
         before = lower(rounds.before, degree, slices_sources=can_be_cut(rounds.before.graph))
         each = lower(rounds.round, degree, slices_sources=False)
-        heads = f"On Spark, up to the loop of '{rounds.entry.id}'", f"On Spark, each round of '{rounds.entry.id}'"
+        heads = f"\nOn Spark, up to the loop of '{rounds.entry.id}'", f"On Spark, each round of '{rounds.entry.id}'"
         return "\n".join([heads[0], *_lines(before), "", heads[1], *_lines(each), ""])
     layout = with_parts(lower(plan, degree, slices_sources=can_be_cut(plan.graph)), cores)
-    return "\n".join(["On Spark", *_lines(layout), ""])
+    whole = [f"  in one place: {rounds}"] if rounds else []
+    return "\n".join(["\nOn Spark", *_lines(layout), *whole, ""])
 
 
 def _lines(layout: Layout) -> Iterator[str]:

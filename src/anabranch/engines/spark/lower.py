@@ -39,7 +39,7 @@ def lower(plan: Plan, channels: Mapping[str, int], *, slices_sources: bool) -> L
     while True:
         builder = _Builder(plan, channels, refused, slices_sources)
         layout = builder.layout()
-        problem = builder.torn or _problem(plan, layout)
+        problem = builder.torn or _problem(replace(plan, regions=tuple(builder.regions)), layout)
         if not problem:
             return replace(layout, notes=tuple(f"{region}: {why}" for region, why in refused.items()))
         refused |= problem
@@ -63,7 +63,7 @@ def _why_not(plan: Plan, region: Region) -> str | None:
 
 
 def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
-    """The regions that must not be parallel because of a meeting that cannot be put in order, or of what is shared."""
+    """Those of the regions that must not be parallel: a meeting cannot be put in order, or something is shared."""
     for edge in layout.graph.edges:
         if edge.is_feedback and layout.place_of(edge.source) != layout.place_of(edge.target):
             return dict.fromkeys(
@@ -76,11 +76,13 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
             for other in arriving[at + 1 :]:
                 if not can_meet(one.paths, other.paths):
                     why = f"its tuples meet others at {place.id} in an order that is not known"
-                    return {place.region: why} if place.region else _regions_before(plan, layout, place, why)
+                    found = {place.region: why} if place.region else _regions_before(plan, layout, place, why)
+                    assert found, "streams from one place can always be put in order there"
+                    return found
         if _has_loop(layout, place) and not (_is_one_item_per_tuple(arriving) and _counts_source_tuples(plan, layout)):
             # What goes around waits until all that was made of a source tuple has come through.
             why = f"there is a loop at {place.id}, where one source tuple would be several items"
-            return _regions_before(plan, layout, place, why)
+            return _regions_before(plan, layout, place, why) or _regions_behind(plan, layout, place, why)
         if _has_loop(layout, place) and not place.is_tail and not _is_chain(layout):
             # What went around comes after all ways of its source tuple, which numbers and branches do not say.
             why = f"there is a loop at {place.id} before it, in a program that is no chain"
@@ -131,7 +133,6 @@ def _regions_before(plan: Plan, layout: Layout, place: Place, why: str) -> dict[
                 found |= dict.fromkeys(inside, why)
             else:
                 pending.append(source)
-    assert found, "streams from one place can always be put in order there"
     return found
 
 

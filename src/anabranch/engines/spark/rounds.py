@@ -31,26 +31,31 @@ class Rounds:
     back: str  # the sink
 
 
-def rounds_of(plan: Plan) -> Rounds | None:
-    """The rounds of a plan; None where it has no loop whose rounds are parallel, or more than that loop to wait for."""
-    found = loops(plan.graph)
-    if len(found) != 1 or not any(set(region.operators) <= found[0] for region in plan.regions):
-        return None
-    entries = [plan.graph.operator(each) for each in sorted(found[0]) if _is_entry(plan.graph.operator(each))]
-    if len(entries) != 1 or any(plan.properties[each].emits_at_end for each in sorted(found[0])):
-        return None  # what `finish` feeds back enters operators that have finished
-    behind = downstream(plan.graph, [entries[0].id])
-    entering = [edge for edge in plan.graph.edges if edge.target in behind and edge.source not in behind]
-    before = [each for each in plan.graph.operators if each.id not in behind]
-    if len(entering) != 1 or any(each.is_sink for each in before) or _shares_something(before):
-        return None  # it would get ahead of what the loop does at the same time
-    if entries[0].inputs[FORWARD].is_punctuated and not all(_gives_one_at_most(plan, each) for each in before):
-        return None  # what comes around waits for all that is made of a source tuple, and not only for a punctuation
-    return _cut(plan, entries[0], behind)
-
-
-def _is_entry(operator: Operator) -> bool:
-    return isinstance(operator.definition, Feedback)
+def rounds_of(plan: Plan) -> Rounds | str:
+    """The rounds of a plan, or why a loop of it runs as a whole; nothing is said where no loop has a parallel round."""
+    graph, found = plan.graph, loops(plan.graph)
+    members = next((each for each in found if any(set(region.operators) <= each for region in plan.regions)), None)
+    if members is None:
+        return ""
+    entry = next(each for each in graph.operators if each.id in members and isinstance(each.definition, Feedback))
+    whole = f"the loop of '{entry.id}' runs as a whole"
+    if len(found) > 1 or sum(isinstance(graph.operator(each).definition, Feedback) for each in sorted(members)) > 1:
+        return f"{whole}: it is not the only one"
+    if any(plan.properties[each].emits_at_end for each in sorted(members)):
+        return f"{whole}: an operator in it emits when the stream ends"  # into operators that have finished
+    behind = downstream(graph, [entry.id])
+    before = [each for each in graph.operators if each.id not in behind]
+    # What comes before the loop gets ahead of what the loop does at the same time: that must not be seen.
+    if sum(edge.target in behind and edge.source not in behind for edge in graph.edges) != 1:
+        return f"{whole}: other streams come to it, or to what is behind it"
+    if any(each.is_sink for each in before):
+        return f"{whole}: there is a sink before it"
+    if _shares_something(before):
+        return f"{whole}: an operator before it shares something"
+    if entry.inputs[FORWARD].is_punctuated and not all(_gives_one_at_most(plan, each) for each in before):
+        # What comes around waits for all that is made of a source tuple, and not only for a punctuation.
+        return f"{whole}: an operator before it may make several tuples of one"
+    return _cut(plan, entry, behind)
 
 
 def _gives_one_at_most(plan: Plan, operator: Operator) -> bool:
