@@ -39,25 +39,29 @@ def write_alerts(session: Any, calls: str, out: str, area: str, limit: float) ->
     ours.run(session, alerts(calls=calls, out=out, area=area, limit=limit))
 
 
-def contest(rivals: tuple[str, ...], count: int, rounds: int) -> Times:
-    """The times of ours and of the rivals on `count` calls, once they have written the same alerts."""
+def contest(rivals: tuple[str, ...], count: int, few: int, rounds: int) -> Times:
+    """The times of ours and of the rivals on `count` calls, once they have written the same alerts.
+
+    A run on `few` calls stands before each that is timed.
+    """
     with ExitStack() as hosts:
-        contestants = list(_contestants(hosts, rivals, calls_file(count)))
+        contestants = list(_contestants(hosts, rivals, calls_file(count), calls_file(few)))
         return race(contestants, rounds, _must_agree)
 
 
-def _contestants(hosts: ExitStack, rivals: tuple[str, ...], calls: str) -> Iterator[Contestant]:
+def _contestants(hosts: ExitStack, rivals: tuple[str, ...], calls: str, few: str) -> Iterator[Contestant]:
     host = hosts.enter_context(Host(OURS))
-    yield _contestant(OURS, host, "benchmarks.spark.fraud", calls)
+    yield _contestant(OURS, host, "benchmarks.spark.fraud", calls, few)
     for name in rivals:
         module = f"benchmarks.handwritten.{name}"
         host = hosts.enter_context(Host(name, importlib.import_module(module).SETTINGS))
-        yield _contestant(name, host, module, calls)
+        yield _contestant(name, host, module, calls, few)
 
 
-def _contestant(name: str, host: Host, module: str, calls: str) -> Contestant:
+def _contestant(name: str, host: Host, module: str, calls: str, few: str) -> Contestant:
     arguments = {"calls": calls, "out": _out(name), "area": AREA, "limit": LIMIT}
-    return Contestant(name, host, f"{module}:write_alerts", arguments)
+    warming = {**arguments, "calls": few, "out": _out(f"few-{name}")}
+    return Contestant(name, host, f"{module}:write_alerts", arguments, warming)
 
 
 def _out(name: str) -> str:

@@ -14,6 +14,7 @@ class Sizes:
 
     calls: int = 20_000_000
     slow_calls: int = 3_000_000
+    few_calls: int = 600_000  # as many as native code is generated for
     exchanged: int = 20_000_000
     busy: int = 400_000
     busy_shuffled: int = 250_000
@@ -29,6 +30,7 @@ class Sizes:
 QUICK = Sizes(
     calls=200_000,
     slow_calls=20_000,
+    few_calls=20_000,
     exchanged=200_000,
     busy=40_000,
     busy_shuffled=20_000,

@@ -63,7 +63,7 @@ def _parts(wanted: Collection[str]) -> Iterator[Part]:
 
 def _fraud(rivals: tuple[str, ...], size: str, console: Console, sizes: Sizes) -> Figures:
     count = getattr(sizes, size)
-    times = fraud.contest(rivals, count, sizes.rounds)
+    times = fraud.contest(rivals, count, sizes.few_calls, sizes.rounds)
     report.print_times(console, "mobility fraud, CSV to ordered CSV", count, times)
     return {f"vs_{rival}": ratio(times, rival, fraud.OURS) for rival in rivals}
 
