@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from anabranch.engines.spark.streams import channel_state
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.channel_state import Channels
 from anabranch.engines.spark.streams.checkpoint import Checkpoint
-from anabranch.engines.spark.streams.entries import EntryLog
+from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.entry_tasks import EntryTask
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.stream_tail import StreamTail
@@ -109,7 +109,7 @@ class SimulatedStream:
     def _prepare(self, channels: int | None, at_once: int, form: Form) -> None:
         self.prepared: Prepared = prepare(compile(self.graph), self.checkpoint, 1, channels, form)
         self.run_id = f"run {self.rng.random()}"
-        self.log = EntryLog(self.checkpoint.arrivals)
+        self.log = _Log(self.checkpoint.arrivals, self._perhaps_crash_in_a_look)
         self.log.mend()
         self.metrics = Metrics()
         self.metrics.start(self.graph)
@@ -168,6 +168,10 @@ class SimulatedStream:
         if self.rng.random() < self.chance:
             raise Crash
 
+    def _perhaps_crash_in_a_look(self) -> None:
+        if self.rng.random() < self.chance / 5:  # there are several turns to a look
+            raise Crash
+
     def _rows(self, first: int, stop: int, states: dict[tuple[int, int], Cells]) -> list[Row]:
         entries = self.log.entries(first, stop)
         cut = self.rng.randint(0, len(entries))
@@ -193,6 +197,18 @@ class SimulatedStream:
         processor.init(_Handle(states[level, channel]))  # type: ignore[arg-type]
         for row in processor.handleInputRows(None, iter(_as_dicts(rows)), None):
             yield Row(**{**row.asDict(), "payload": row["payload"]})
+
+
+class _Log(EntryLog):
+    """The same, of a process that may die behind every turn of its sources."""
+
+    def __init__(self, path: Path, perhaps_crash: Callable[[], None]) -> None:
+        super().__init__(path)
+        self._perhaps_crash = perhaps_crash
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        super().append(entries)
+        self._perhaps_crash()
 
 
 class _Channels(Channels):

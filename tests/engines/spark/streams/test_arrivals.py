@@ -12,6 +12,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.engines.reading import Slice
+from anabranch.engines.spark.sources import Numbers
 from anabranch.engines.spark.streams import arrivals
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
@@ -70,6 +71,30 @@ def read(log: EntryLog) -> list[str]:
             content = Path(entry.piece.path).read_bytes()[entry.piece.start : entry.piece.stop]
             lines += content.decode().splitlines()
     return lines
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_there_of_items_is_all_of_them(tmp_path: Path) -> None:
+    log = looked(graph_of(ab.from_items(Word, [Word("a")] * 40_000)), tmp_path)
+    assert [entry.piece for entry in log.all] == [
+        Numbers(0, 16_384), Numbers(16_384, 32_768), Numbers(32_768, 40_000), None,
+    ]  # fmt: skip
+
+
+def test_what_is_there_of_a_beacon_without_an_end_is_some_of_it(tmp_path: Path) -> None:
+    log = looked(graph_of(ab.beacon(Word, lambda number: Word("a"))), tmp_path)
+    assert [entry.piece for entry in log.all] == [Numbers(0, 16_384)]
+
+
+def test_a_source_ends_at_the_turn_of_its_next_tuple(tmp_path: Path) -> None:
+    one, two = ab.from_items(Word, [Word("a")] * 40_000), ab.from_items(Word, [Word("b")])
+    graph = graph_of(one.union(two))
+    log = looked(graph, tmp_path)
+    names = [each.id for each in graph.sources]
+    assert [names.index(entry.source) for entry in log.all] == [0, 1, 0, 1, 0, 0]
+    assert [entry.piece is None for entry in log.all] == [False, False, False, True, False, True]
 
 
 # Files ----------------------------------------------------------------------------------------------------------------

@@ -180,17 +180,21 @@ class NumbersArriving:
     def look(self, is_ending: bool) -> Iterator[Entry]:
         if self.has_ended:
             return
-        stop = self._next + self._at_once
-        if self._rate is not None:
-            stop = min(stop, self._first + 1 + int((time.monotonic() - self._began) * self._rate))
-        if self._count is not None:
-            stop = min(stop, self._count)
-        if stop > self._next and not is_ending:
+        due = self._next if is_ending else self._due()
+        while self._next < due:
+            stop = min(self._next + self._at_once, due)
             yield Entry(self.source.id, Numbers(self._next, stop), time.time(), (stop - self._next) * _BYTES_PER_NUMBER)
             self._next = stop
         if is_ending or self._next == self._count:
             self.has_ended = True
             yield Entry(self.source.id, None, time.time())
+
+    def _due(self) -> int:
+        """The number up to which tuples are there. Of those without an end some are, as many as are taken at once."""
+        due = self._next + self._at_once if self._count is None else self._count
+        if self._rate is not None:
+            due = min(due, self._first + 1 + int((time.monotonic() - self._began) * self._rate))
+        return due
 
     def forget(self, entry: Entry) -> None:
         pass
