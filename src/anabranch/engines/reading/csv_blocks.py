@@ -1,8 +1,9 @@
-"""A block of a CSV file as columns of text, read by Arrow where it splits rows and cells as `csv_records` does."""
+"""A block of a CSV file as columns: by compiled code, or by Arrow where it splits rows and cells as the row reader."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +16,16 @@ from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.cells import cell_parser
 from anabranch.operators.formats.text_lines import BYTE_ORDER_MARK
 
+if TYPE_CHECKING:
+    from anabranch.engines.reading.csv_native import NativeRows
+
 # Numbers that Arrow can read at once, without a column of text in between.
 _AT_ONCE = {"int": pa.int64(), "float": pa.float64()}
+
+# Bytes that a process reads before it loads compiled code for them: for Arrow, about the time that loading takes.
+_MUCH = 64 * 2**20
+_already_read = 0
+_IN_NUMBERS_OR_AT_ENDS = b'0123456789+-.eE"\r\n\0'
 
 
 class CsvBlocks:
@@ -33,11 +42,20 @@ class CsvBlocks:
         }
         self._is_optional = [attribute.type.optional for attribute in schema.attributes]
         self._blanks_at_edges = tuple(_blanks_at_edges(delimiter))
+        self._native: NativeRows | None = None
+        self._may_be_native = _may_be_native(width, positions, delimiter)
+        self._of_file = [attribute.type for attribute in schema.attributes], width, positions, delimiter
         self.readers = [_cell_reader(attribute.type) for attribute in schema.attributes]
 
     def columns(self, data: bytes, start: int, before: int | None) -> list[pa.Array]:
         """The cells of the wanted columns: text, or numbers already."""
         data = data[mark_size(data, start) :]
+        self._check_text(data)
+        if self._may_be_native and _reads_much(len(data)):
+            found = self._read_natively(data)
+            if found is not None:
+                return found
+            self._may_be_native = False  # what is not plain is seldom alone
         has_quotes = b'"' in data
         self._check(data, has_quotes=has_quotes)
         if self._at_once != self._as_text and not self._may_be_lenient(data):
@@ -46,6 +64,13 @@ class CsvBlocks:
             except pa.ArrowInvalid:  # what Arrow takes for no number may be one
                 self._at_once = self._as_text
         return self._read(data, self._as_text, has_quotes=has_quotes)
+
+    def _read_natively(self, data: bytes) -> list[pa.Array] | None:
+        if self._native is None:
+            from anabranch.engines.reading.csv_native import NativeRows  # brings numba with it
+
+            self._native = NativeRows(*self._of_file)
+        return self._native.columns(data)
 
     def _read(self, data: bytes, types: dict[str, pa.DataType], *, has_quotes: bool) -> list[pa.Array]:
         reader = pyarrow.csv.open_csv(
@@ -75,19 +100,34 @@ class CsvBlocks:
             return False
         return data[:1].isspace() or data[-1:] in b" \t" or any(blank in data for blank in self._blanks_at_edges)
 
-    def _check(self, data: bytes, *, has_quotes: bool) -> None:
-        if self._delimiter == "\0":  # Arrow has no such delimiter
-            raise Doubt
-        if not data or data.startswith(BYTE_ORDER_MARK):  # it takes one away wherever it starts
+    def _check_text(self, data: bytes) -> None:
+        if not data or data.startswith(BYTE_ORDER_MARK):  # Arrow takes one away wherever it starts
             raise Doubt
         if not data.isascii():
             check_utf8(data)
+
+    def _check(self, data: bytes, *, has_quotes: bool) -> None:
+        if self._delimiter == "\0":  # Arrow has no such delimiter
+            raise Doubt
         if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):  # Arrow ends rows at each
             raise Doubt
         if has_quotes:
             array = np.frombuffer(data, np.uint8)
             if not are_plain_quotes(array, np.flatnonzero(array == ord('"')), self._delimiter):
                 raise Doubt
+
+
+def _reads_much(size: int) -> bool:
+    """Whether this process does, with so many bytes more."""
+    global _already_read
+    _already_read += size
+    return _already_read > _MUCH
+
+
+def _may_be_native(width: int, positions: tuple[int, ...], delimiter: str) -> bool:
+    """Whether compiled code tells cells apart, and rows from blank lines; a column is read for one attribute."""
+    is_plain = delimiter.isascii() and ord(delimiter) not in _IN_NUMBERS_OR_AT_ENDS
+    return is_plain and width > 1 and len(set(positions)) == len(positions)
 
 
 def check_utf8(data: bytes) -> None:
