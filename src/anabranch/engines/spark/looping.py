@@ -6,7 +6,6 @@ job to the next, in the files that tasks wrote where all see the same folder.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -16,79 +15,45 @@ from pathlib import Path
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.codegen.forms import Form
-from anabranch.engines.base import Metrics, Result, carrying_result, collected
+from anabranch.engines.base import Metrics, Result, collected
 from anabranch.engines.drawing import check_sources
-from anabranch.engines.expected_size import expected_tuples, form_for
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row
-from anabranch.engines.spark.degree import degree_of
-from anabranch.engines.spark.exchange import Cluster
-from anabranch.engines.spark.generating import generated
-from anabranch.engines.spark.layout import Layout
-from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.rounds import Rounds
 from anabranch.engines.spark.sending import FIGURES, Sender
+from anabranch.engines.spark.setting import Setting
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.sources import cut
 from anabranch.engines.spark.spooling import file_of, spooled
 from anabranch.engines.spark.tail import Tail
 from anabranch.engines.spark.watching import watched
 from anabranch.errors import RunError
-from anabranch.graph.plan import Plan
 from anabranch.operators.feedback import BACK, FORWARD, FeedbackMeaning
 
 
-def run_in_rounds(
-    cluster: Cluster,
-    plan: Plan,
-    rounds: Rounds,
-    metrics: Metrics,
-    form: Form,
-    channels: int | Mapping[str, int] | None,
-    epoch: int,
-) -> Result:
-    execution = _Execution(cluster, plan, rounds, metrics, form, channels, epoch)
-    with carrying_result(execution.result):
-        execution.run()
-    return execution.result()
+class InRounds:
+    """A run as a job for every round."""
 
-
-class _Execution:
-    def __init__(
-        self,
-        cluster: Cluster,
-        plan: Plan,
-        rounds: Rounds,
-        metrics: Metrics,
-        form: Form,
-        channels: int | Mapping[str, int] | None,
-        epoch: int,
-    ) -> None:
-        self.cluster = cluster
-        self.graph = plan.graph
+    def __init__(self, setting: Setting, rounds: Rounds) -> None:
+        self.setting = setting
         self.rounds = rounds
-        self.metrics = metrics
-        metrics.start(plan.graph)
-        self.form = form_for(plan.graph, form)
-        self.epoch = epoch
-        degree = degree_of(plan, channels, cluster.cores)
-        self.slices = cut(rounds.before.graph, epoch, cluster.cores)
-        self.before = lower(rounds.before, degree, slices_sources=self.slices is not None)
-        self.round = lower(rounds.round, degree, slices_sources=False)
-        metrics.notes += [f"in one place: {note}" for note in (*self.before.notes, *self.round.notes)]
+        self.metrics = setting.metrics
+        self.slices = setting.cut(rounds.before.graph)
+        self.before = setting.laid_out(rounds.before, self.slices)
+        self.round = setting.laid_out(rounds.round, None)
         self.arrived: list[Chunk] = []  # at the entry, from outside
         self.back: list[Chunk] = []  # that come around
         self.entering = Tail(
-            rounds.before.graph, self.before, metrics, self.form, taken={rounds.entry.id: self.arrived.append}
+            rounds.before.graph, self.before, self.metrics, setting.form, taken={rounds.entry.id: self.arrived.append}
         )
-        self.tail = Tail(rounds.round.graph, self.round, metrics, self.form, taken={rounds.back: self.back.append})
+        self.tail = Tail(
+            rounds.round.graph, self.round, self.metrics, setting.form, taken={rounds.back: self.back.append}
+        )
 
     # A run ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        check_sources(self.graph)
+        check_sources(self.setting.graph)
         with shielded() as shield, opened(self.tail.sinks, shield):
             try:
                 with watched(self.metrics) as folder:
@@ -102,8 +67,8 @@ class _Execution:
         of_rounds = Path(folder) / "rounds"
         of_rounds.mkdir()
         self.entering.spool, self.tail.spool = folder, str(of_rounds)
-        job = self._job(self.round, str(of_rounds))
-        entry = _Entry(self.rounds, self.metrics, job, self.epoch)
+        job = self.setting.job(self.round, None, str(of_rounds), keeps_state=True)
+        entry = _Entry(self.rounds, self.metrics, job)
         turn = partial(self._round, job, entry, shield)
         for found in self._from_outside(folder, shield):
             if isinstance(found, RunError):
@@ -123,10 +88,8 @@ class _Execution:
 
     def _from_outside(self, folder: str, shield: Shield) -> Iterator[Chunk | RunError]:
         """What enters the loop, in order, or what an operator stopped the run with before."""
-        drawn = expected_tuples(self.graph) // self.epoch + 1
-        epochs = drawn if self.slices is None else len(self.slices)
-        job = replace(self._job(self.before, folder), slices=self.slices, epochs=epochs, keeps_state=False)
-        with closing(self.cluster.rows(job)) as arriving:
+        job = self.setting.job(self.before, self.slices, folder)
+        with closing(self.setting.cluster.rows(job)) as arriving:
             for _, arranged in self.entering.in_order(arriving):
                 try:
                     error = self.entering.process(arranged, shield)
@@ -137,19 +100,6 @@ class _Execution:
                 if error is not None:
                     yield error
                     return
-
-    def _job(self, layout: Layout, folder: str) -> Job:
-        for_tasks = layout.for_tasks()
-        return Job(
-            for_tasks,
-            generated(for_tasks, self.form, reads_slices=layout is self.before and self.slices is not None),
-            None,
-            self.epoch,
-            reports=folder,
-            shares_files=self.cluster.shares_files,
-            folder=os.getcwd(),
-            keeps_state=True,
-        )
 
     def _settle(self, entry: _Entry, turn: partial[None]) -> None:
         """Round after round, until nothing comes around."""
@@ -165,7 +115,7 @@ class _Execution:
         if not entered:
             return
         given = [*_restored(self.tail.states), *entered]
-        with closing(self.cluster.rows(job, given)) as arriving:
+        with closing(self.setting.cluster.rows(job, given)) as arriving:
             for _, arranged in self.tail.in_order(arriving):
                 error = self.tail.process(arranged, shield)
                 if error is not None:
@@ -173,19 +123,19 @@ class _Execution:
         _forget_files(Path(job.reports), self.tail.states)
 
     def result(self) -> Result:
-        return Result(self.graph, self.metrics, collected(self.tail.sinks))
+        return Result(self.setting.graph, self.metrics, collected(self.tail.sinks))
 
 
 class _Entry:
     """The entry of the loop: what goes into its next round, as rows for the channels."""
 
-    def __init__(self, rounds: Rounds, metrics: Metrics, job: Job, epoch: int) -> None:
+    def __init__(self, rounds: Rounds, metrics: Metrics, job: Job) -> None:
         self.meaning = FeedbackMeaning(rounds.entry, rounds=True)
         self.metrics = metrics[rounds.entry.id]
         self.schema = rounds.entry.outputs[0].schema
         self.arrivals = [each for each in job.layout.arrivals if each.stream.operator == rounds.entry.id]
         self.sender = Sender(job.layout)
-        self.size = epoch
+        self.size = job.epoch
         self.epoch = 0  # of all rounds
         self.folder = job.reports if job.shares_files else ""
         self._rows: list[Row] = []

@@ -1,0 +1,72 @@
+"""What a bounded run is given, and what follows from that alone: for one job, and for those of the rounds of a loop."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from anabranch.codegen.forms import Form
+from anabranch.engines.base import Metrics
+from anabranch.engines.expected_size import expected_tuples, form_for
+from anabranch.engines.spark.degree import degree_of
+from anabranch.engines.spark.exchange import Cluster
+from anabranch.engines.spark.generating import generated
+from anabranch.engines.spark.layout import Layout
+from anabranch.engines.spark.lower import lower
+from anabranch.engines.spark.shipping import Job
+from anabranch.engines.spark.sources import EPOCH, cut
+from anabranch.graph.model import Graph
+from anabranch.graph.plan import Plan
+
+Slices = tuple[Any, ...] | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A plan, where it is to run and how."""
+
+    cluster: Cluster
+    plan: Plan
+    metrics: Metrics
+    wanted_form: Form = "auto"
+    channels: int | Mapping[str, int] | None = None
+    epoch: int = EPOCH  # tuples
+
+    @property
+    def graph(self) -> Graph:
+        return self.plan.graph
+
+    @cached_property
+    def form(self) -> Form:
+        return form_for(self.graph, self.wanted_form)
+
+    @cached_property
+    def degree(self) -> dict[str, int]:
+        return degree_of(self.plan, self.channels, self.cluster.cores)
+
+    def cut(self, graph: Graph) -> Slices:
+        return cut(graph, self.epoch, self.cluster.cores)
+
+    def laid_out(self, plan: Plan, slices: Slices) -> Layout:
+        """A plan, or a part of this one, in places; what has to be in one place is noted."""
+        layout = lower(plan, self.degree, slices_sources=slices is not None)
+        self.metrics.notes += [f"in one place: {note}" for note in layout.notes]
+        return layout
+
+    def job(self, layout: Layout, slices: Slices, folder: str, **more: Any) -> Job:
+        """All that tasks need to know; `folder` is for what they report and for large rows."""
+        for_tasks = layout.for_tasks()
+        return Job(
+            for_tasks,
+            generated(for_tasks, self.form, reads_slices=slices is not None),
+            slices,
+            self.epoch,
+            expected_tuples(self.graph) // self.epoch + 1 if slices is None else len(slices),
+            folder,
+            self.cluster.shares_files,
+            os.getcwd(),
+            **more,
+        )
