@@ -88,6 +88,18 @@ def test_what_is_there_of_a_beacon_without_an_end_is_some_of_it(tmp_path: Path) 
     assert [entry.piece for entry in log.all] == [Numbers(0, 16_384)]
 
 
+def test_who_ends_a_stream_does_not_wait_for_the_last_of_very_many(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    found = Arrivals(graph_of(ab.beacon(Word, lambda number: Word("a"), count=10**12)), log, tmp_path, fail)
+    found.open(0)
+    found.start()
+    wait_until(lambda: len(log) > 3)
+    found.end()
+    wait_until(lambda: found.have_ended)
+    found.close()
+    assert [entry.piece is None for entry in log.all] == [False] * (len(log) - 1) + [True]
+
+
 def test_a_source_ends_at_the_turn_of_its_next_tuple(tmp_path: Path) -> None:
     one, two = ab.from_items(Word, [Word("a")] * 40_000), ab.from_items(Word, [Word("b")])
     graph = graph_of(one.union(two))

@@ -142,10 +142,11 @@ def _size(path: Path) -> int:
 class NumbersArriving:
     """The tuples of a `beacon`, as many as are due, or those of `from_items`."""
 
-    def __init__(self, source: Operator, at_once: int = EPOCH) -> None:
+    def __init__(self, source: Operator, at_once: int, is_ending: threading.Event) -> None:
         self.source = source
         self.has_ended = False
         self._at_once = at_once
+        self._is_ending = is_ending  # there may be very many, and nobody should wait for the last
         self._next = 0
         self._count: int | None
         self._rate: float | None = None
@@ -180,8 +181,8 @@ class NumbersArriving:
     def look(self, is_ending: bool) -> Iterator[Entry]:
         if self.has_ended:
             return
-        due = self._next if is_ending else self._due()
-        while self._next < due:
+        due = self._due()
+        while self._next < due and not self._is_ending.is_set():
             stop = min(self._next + self._at_once, due)
             yield Entry(self.source.id, Numbers(self._next, stop), time.time(), (stop - self._next) * _BYTES_PER_NUMBER)
             self._next = stop
@@ -203,13 +204,13 @@ class NumbersArriving:
         pass
 
 
-def arriving(source: Operator, folder: Path, at_once: int) -> Arriving:
+def arriving(source: Operator, folder: Path, at_once: int, is_ending: threading.Event) -> Arriving:
     match source.definition:
         case ReadFiles():
             return FilesArriving(source)
         case ReadTcp():
             return TcpSpool(source, folder / "spool" / source.id)
-    return NumbersArriving(source, at_once)
+    return NumbersArriving(source, at_once, is_ending)
 
 
 class Arrivals:
@@ -228,12 +229,12 @@ class Arrivals:
     ) -> None:
         self._log = log
         self._failed = failed
-        self._sources = [arriving(source, folder, at_once) for source in graph.sources]
+        self._is_ending = threading.Event()
+        self._sources = [arriving(source, folder, at_once, self._is_ending) for source in graph.sources]
         self._by_id = {each.source.id: each for each in self._sources}
         self._processed = 0
         self._forgotten = 0
         self._have_ended = False
-        self._is_ending = threading.Event()
         self._is_stopped = threading.Event()
         self._thread = threading.Thread(target=self._work, name="anabranch arrivals", daemon=True)
 
