@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from anabranch import __version__
+from anabranch.api.where import caller
 from anabranch.commands.cache import cache_command
 from anabranch.commands.examples import examples_command
 from anabranch.commands.explain import explain_command
@@ -43,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except AnabranchError as error:
         if is_debug:
             raise
+        if error.location is not None and error.location.file == caller().location.file:
+            error.location = None  # that is who called us: a few lines that an installer wrote
         errors.print(Text.assemble(("error: ", "bold red"), str(error)))
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:

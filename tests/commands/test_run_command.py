@@ -169,6 +169,22 @@ def test_a_missing_file_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert "nowhere.py cannot be run: there is no such file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--engine", "fused", "--channels", "2"], "the engine 'fused' has no use for channels="),
+        (["--engine", "sequential", "--form", "native"], "the engine 'sequential' generates no code"),
+    ],
+)
+def test_a_wrong_call_is_at_no_line(
+    app: str, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", app, *options]) == 2
+    text = capsys.readouterr().err
+    assert text.startswith(f"error: {said}")
+    assert " at " not in text
+
+
 def test_an_app_among_several_is_addressed_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_app(
         tmp_path,
@@ -263,6 +279,7 @@ def test_an_interrupt_stops_cleanly_and_keeps_what_was_written(
         (["--stream"], "a stream needs a folder for its state"),
         (["--stream", "--checkpoint", "state", "--engine", "fused"], "the engine 'fused' runs no streams"),
         (["--stream", "--checkpoint", "state", "--once", "--finish"], "use one of them"),
+        (["--stream", "--checkpoint", "state", "--engine", "spark", "--batch-mb", "0"], "is not a size of batches"),
         (["--checkpoint", "state"], "--checkpoint is for streams"),
     ],
 )

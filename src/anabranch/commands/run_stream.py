@@ -39,7 +39,7 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
         raise UsageError("--once goes on at the next start, and --finish ends for good", hint="use one of them")
     if options["engine"] != "spark":
         raise UsageError(f"the engine '{options['engine']}' runs no streams", hint="add --engine spark")
-    batch_mb = options["batch_mb"] or _BATCH_MB
+    batch_mb = _BATCH_MB if options["batch_mb"] is None else options["batch_mb"]
     is_shown = errors.is_terminal and not options["quiet"]
     if not options["quiet"]:  # also where no figures are shown: else there would be nothing to see for a while
         errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream", highlight=False)

@@ -73,6 +73,21 @@ def test_who_reads_little_does_not_load_the_code(
     assert arrow_reads == [PLAIN.encode()] * 3
 
 
+def test_many_columns_of_text_and_very_long_rows_are_for_arrow(
+    tmp_path: Path, arrow_reads: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_blocks, "_MUCH", -1)
+    names = [f"t{number}" for number in range(17)]
+    wide = NamedTuple("Wide", [(name, str) for name in names])  # type: ignore[misc]
+    row = ",".join(names) + "\n"
+    (tmp_path / "wide.csv").write_text(row * 3)
+    assert rows(source("csv", wide, tmp_path / "wide.csv")) == [wide(*names)] * 2
+    assert arrow_reads == [(row * 2).encode()]
+    (tmp_path / "long.csv").write_text(f"sensor,count,value\n{'x' * 9_000_000},1,2\n")
+    assert [len(row.sensor) for row in rows(source("csv", Reading, tmp_path / "long.csv"))] == [9_000_000]
+    assert len(arrow_reads) == 2
+
+
 @pytest.mark.parametrize(
     "odd",
     [

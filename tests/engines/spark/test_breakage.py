@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +22,8 @@ from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.order import Moment, Number
 from anabranch.engines.spark.shipping import ship_error, shipped, unship_error, unshipped
 from anabranch.engines.spark.troubles import spark_error
-from anabranch.errors import OperatorError, RunError
-from anabranch.graph.model import Graph
+from anabranch.errors import OperatorError, RunError, SourceError
+from anabranch.graph.model import Graph, Program
 from anabranch.graph.values import ValueProblem
 from anabranch.run import as_program
 from tests.codegen import palette
@@ -52,6 +53,66 @@ def same(graph: Graph) -> None:
 
 def numbers(count: int = 40) -> ab.Stream[Item]:
     return ab.from_items(Item, [Item(n, "abc"[n % 3]) for n in range(count)])
+
+
+# Errors and ends ----------------------------------------------------------------------------------------------------
+
+
+class Failing:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def process(self, item: Item) -> Item:
+        self.count += 1
+        return Item(item.n, f"{item.s}{10 // (item.n - 3)}")
+
+
+class Last:
+    def __init__(self) -> None:
+        self.last: Item | None = None
+
+    def process(self, item: Item) -> None:
+        self.last = item
+
+    def finish(self) -> Iterator[Item]:
+        if self.last is not None:
+            yield self.last
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+@pytest.mark.parametrize(
+    "meet",
+    [
+        lambda failing, short: ab.merge_by("n", failing, short),
+        lambda failing, short: ab.merge_by("n", short, failing),
+        lambda failing, short: failing.union(short.process(Last, out=Item)),
+        lambda failing, short: failing.union(short.process(Last, out=Item, key="n")),
+        lambda failing, short: failing.union(short.sort("n", count=9)),
+        lambda failing, short: failing.union(
+            short.window(ab.tumbling(count=5)).aggregate(Item, n=ab.count(), s=ab.last("s"))
+        ),
+    ],
+)
+def test_what_ended_before_a_tuple_fails_has_ended(meet: Any, count: int) -> None:
+    failing = ab.from_items(Item, [Item(n, "a") for n in range(6)]).process(Failing, key="n")
+    same(as_program(meet(failing, ab.from_items(Item, [Item(0, "b")] * count)).collect("out")).graph)
+
+
+class FailsAtLast:
+    def __init__(self) -> None:
+        self.last = 0
+
+    def process(self, item: Item) -> None:
+        self.last = item.n
+
+    def finish(self) -> Iterator[Item]:
+        yield Item(60 // (self.last - 2), "last")
+
+
+def test_what_fails_when_a_stream_ends_keeps_it_from_ending() -> None:
+    ends = numbers(6).process(FailsAtLast, key="n", out=Item).process(Last, out=Item)
+    same(as_program(ends.collect("out")).graph)
+    same(as_program(ends.union(numbers(9)).collect("out")).graph)
 
 
 # What travels -------------------------------------------------------------------------------------------------------
@@ -130,6 +191,21 @@ def test_a_class_of_the_main_program_is_the_users_in_a_worker_too(monkeypatch: p
     found = unship_error(sent, graph)[1]
     assert str(found) == str(error)
     assert type(found.item) is Main  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("missing", ["nowhere.csv", "nowhere/*.csv"])
+def test_a_file_that_is_not_there_is_missed_at_the_line_of_its_source(missing: str, tmp_path: Path) -> None:
+    graph = as_program(ab.read_csv(tmp_path / missing, Item).collect("out")).graph
+    with pytest.raises(SourceError) as caught:
+        run_on(Simulated(), compile(graph), Metrics())
+    assert str(caught.value) == str(expected_error(graph))
+    assert caught.value.location is not None
+
+
+def expected_error(graph: Graph) -> RunError:
+    with pytest.raises(SourceError) as caught:
+        ab.run(Program(graph), engine="sequential")
+    return caught.value
 
 
 def test_programs_are_sent_from_several_threads_at_once() -> None:

@@ -25,6 +25,8 @@ _AT_ONCE = {"int": pa.int64(), "float": pa.float64()}
 # Bytes that a process reads before it loads compiled code for them: for Arrow, about the time that loading takes.
 _MUCH = 64 * 2**20
 _already_read = 0
+# It needs the size of the text for every column of text: what is larger, or has more of them, is for Arrow.
+_LARGEST_NATIVE, _MOST_TEXTS = 2**23, 16
 _IN_NUMBERS_OR_AT_ENDS = b'0123456789+-.eE"\r\n\0'
 
 
@@ -43,7 +45,7 @@ class CsvBlocks:
         self._is_optional = [attribute.type.optional for attribute in schema.attributes]
         self._blanks_at_edges = tuple(_blanks_at_edges(delimiter))
         self._native: NativeRows | None = None
-        self._may_be_native = _may_be_native(width, positions, delimiter)
+        self._may_be_native = _may_be_native(schema, width, positions, delimiter)
         self._of_file = [attribute.type for attribute in schema.attributes], width, positions, delimiter
         self.readers = [_cell_reader(attribute.type) for attribute in schema.attributes]
 
@@ -51,7 +53,7 @@ class CsvBlocks:
         """The cells of the wanted columns: text, or numbers already."""
         data = data[mark_size(data, start) :]
         self._check_text(data)
-        if self._may_be_native and _reads_much(len(data)):
+        if self._may_be_native and len(data) <= _LARGEST_NATIVE and _reads_much(len(data)):
             found = self._read_natively(data)
             if found is not None:
                 return found
@@ -124,8 +126,10 @@ def _reads_much(size: int) -> bool:
     return _already_read > _MUCH
 
 
-def _may_be_native(width: int, positions: tuple[int, ...], delimiter: str) -> bool:
+def _may_be_native(schema: Schema, width: int, positions: tuple[int, ...], delimiter: str) -> bool:
     """Whether compiled code tells cells apart, and rows from blank lines; a column is read for one attribute."""
+    if sum(attribute.type.kind not in _AT_ONCE for attribute in schema.attributes) > _MOST_TEXTS:
+        return False
     is_plain = delimiter.isascii() and ord(delimiter) not in _IN_NUMBERS_OR_AT_ENDS
     return is_plain and width > 1 and len(set(positions)) == len(positions)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.engines.spark.chunk_rows import Piece
-from anabranch.engines.spark.order import Column, Columns, Lineage, Number, in_order, merged, spread
+from anabranch.engines.spark.order import Column, Columns, Lineage, Moment, Number, in_order, merged, spread
 from anabranch.graph.schema import Schema
 
 
@@ -156,11 +155,12 @@ def _order_of_items(one: Arrived) -> tuple[Columns, int]:
     return order, count
 
 
-def without(one: Arrived, is_out: Callable[[Columns, int], npt.NDArray[np.bool_]]) -> Arrived:
-    """What is left where an epoch is cut short: these are not reached any more, and neither is the end."""
-    kept = np.flatnonzero(~is_out(one.order, len(one.chunk)))
+def without(one: Arrived, lineage: Lineage, failed: Moment) -> Arrived:
+    """What is left where an epoch is cut short: the rest is not reached any more."""
+    kept = np.flatnonzero(~failed.precedes(lineage, one.order, len(one.chunk)))
     punctuations = one.punctuations
     if punctuations:
-        reached = np.flatnonzero(~is_out(punctuations, len(punctuations[0])))
+        reached = np.flatnonzero(~failed.precedes(lineage, punctuations, len(punctuations[0])))
         punctuations = tuple(column[reached] for column in punctuations) if len(reached) else ()
-    return Arrived(taken(one.chunk, kept), tuple(column[kept] for column in one.order), None, punctuations)
+    end = one.end if one.end is not None and failed.is_behind(lineage, one.end) else None
+    return Arrived(taken(one.chunk, kept), tuple(column[kept] for column in one.order), end, punctuations)

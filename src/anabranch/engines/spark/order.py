@@ -155,6 +155,13 @@ class Moment:
             is_open &= column == own
         return is_after
 
+    def is_behind(self, lineage: Lineage, end: tuple[int, ...]) -> bool:
+        """Whether a stream ended before: of another source, say. What fails when a stream ends keeps it from ending."""
+        for own, theirs in zip(self.steps(), Moment(lineage, end).steps(), strict=False):
+            if own != theirs:
+                return own > theirs
+        return False
+
     def is_before(self, other: Moment) -> bool:
         """Of two failures: whether this one would have happened first."""
         for mine, theirs in zip(self.steps(), other.steps(), strict=False):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from anabranch.engines.base import Metrics
@@ -64,7 +63,7 @@ class PartWriter:
                 pieces.append(unpack(self.schema, row.payload))
         arrived = gathered(self.schema, pieces, width(self.arrival.lineage))
         if failed is not None:
-            arrived = without(arrived, partial(failed.precedes, self.arrival.lineage))
+            arrived = without(arrived, self.arrival.lineage, failed)
         yield from self.write(epoch, arrived)
 
     def write_whole(self, epoch: int, piece: Piece) -> Iterator[Row]:

@@ -17,6 +17,7 @@ from anabranch.graph.values import ValueProblem, normalizer
 from anabranch.operators.base import SourceDefinition, Unreadable
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
+from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
 
 EPOCH = 16_384  # tuples, of sources that are counted
@@ -65,7 +66,8 @@ def cut(graph: Graph, epoch: int = EPOCH, cores: int = 1) -> tuple[Any, ...] | N
         case FromItems(items=tuple() | range() as items, partition_by=()):
             return _numbers(len(items), epoch)
         case ReadFiles() as files:
-            slices = slices_of(files, size=_bytes_of_slice(files, epoch, cores))
+            with located(graph.sources[0]):
+                slices = slices_of(files, size=_bytes_of_slice(files, epoch, cores))
             return tuple(slices) if slices else None
     return None
 

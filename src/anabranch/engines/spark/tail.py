@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any, cast
@@ -136,7 +135,7 @@ class Tail:
         return self.graph.operator(stream.operator).outputs[stream.port].schema
 
     def _cut(self, number: int, one: Arrived, moment: Moment) -> Arrived:
-        return without(one, partial(moment.precedes, self.arriving[number].lineage))
+        return without(one, self.arriving[number].lineage, moment)
 
     def add_figures(self, rows: Iterable[Row]) -> None:
         """What tasks have counted."""

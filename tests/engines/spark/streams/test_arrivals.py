@@ -100,6 +100,28 @@ def test_who_ends_a_stream_does_not_wait_for_the_last_of_very_many(tmp_path: Pat
     assert [entry.piece is None for entry in log.all] == [False] * (len(log) - 1) + [True]
 
 
+def test_of_fewer_than_there_were_no_more_are_waited_for(tmp_path: Path) -> None:
+    looked(graph_of(ab.from_items(Word, [Word("a")] * 20_000)), tmp_path)
+    cut = Log(tmp_path)
+    cut.cut(1)
+    log = looked(graph_of(ab.from_items(Word, [Word("a")] * 9)), tmp_path)
+    assert [entry.piece for entry in log.all] == [Numbers(0, 16_384), None]
+
+
+def test_a_beacon_without_an_end_does_not_go_before_all_that_arrives(words: Path, tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    endless = ab.beacon(Word, lambda number: Word("a"))
+    found = Arrivals(graph_of(endless.union(ab.read_lines(f"{words}/*.txt", Word))), log, tmp_path, fail)
+    found.open(0)
+    found.start()
+    wait_until(lambda: len(log) > 100)
+    (words / ".more").write_text("more\n")
+    (words / ".more").rename(words / "more.txt")
+    wait_until(lambda: "more" in read(log))
+    found.close()
+    assert len(log) < 200
+
+
 def test_a_source_ends_at_the_turn_of_its_next_tuple(tmp_path: Path) -> None:
     one, two = ab.from_items(Word, [Word("a")] * 40_000), ab.from_items(Word, [Word("b")])
     graph = graph_of(one.union(two))

@@ -76,6 +76,29 @@ def test_a_checkpoint_of_another_program_is_refused_with_what_differs(tmp_path: 
     assert said in str(caught.value)
 
 
+def test_another_function_of_a_beacon_is_another_program(tmp_path: Path) -> None:
+    def beacon(fn: Any) -> Graph:
+        return as_program(ab.beacon(Item, fn, count=9).collect("out")).graph
+
+    run(beacon(lambda number: Item(number, "a")), tmp_path).run()
+    with pytest.raises(CheckpointError, match="the code or the settings of 'beacon' have changed"):
+        run(beacon(lambda number: Item(number, "b")), tmp_path)
+
+
+def test_offsets_that_spark_did_not_finish_are_forgotten_where_it_has_none(tmp_path: Path) -> None:
+    offsets = tmp_path / "spark" / "offsets"
+    offsets.mkdir(parents=True)
+    torn = [offsets / ".0.1a2b.tmp", offsets / "..0.1a2b.tmp.crc"]
+    for path in torn:
+        path.touch()
+    Checkpoint(tmp_path).mend()
+    assert not any(path.exists() for path in torn)
+    for path in (*torn, offsets / "0"):
+        path.touch()
+    Checkpoint(tmp_path).mend()
+    assert all(path.exists() for path in torn)
+
+
 def test_the_same_program_is_not_refused_when_it_ended_before(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
     first = SimulatedStream(program(), disk, random.Random(0)).run().items("out")
@@ -188,6 +211,15 @@ def test_a_source_that_cannot_be_read_again_is_refused(tmp_path: Path) -> None:
     source = ab.generate(Item, lambda: iter(ITEMS))
     with pytest.raises(UsageError, match="cannot be read again from a place in it"):
         run(as_program(source.collect("out")).graph, tmp_path)
+
+
+def test_sources_that_are_to_be_drawn_in_order_are_refused(tmp_path: Path) -> None:
+    one, two = (ab.from_items(Item, ITEMS, order_by="n") for _ in range(2))
+    with pytest.raises(UsageError, match="are to be drawn by 'n', and a stream takes what arrives in turns") as caught:
+        ab.start(one.union(two).collect("out"), checkpoint=tmp_path / "state")
+    assert caught.value.location is not None
+    assert caught.value.location.file == __file__
+    assert not (tmp_path / "state").exists()
 
 
 def test_files_are_taken_as_they_arrive_and_by_name_within_a_look(tmp_path: Path) -> None:

@@ -124,6 +124,16 @@ def test_a_stream_that_is_stopped_goes_on_where_it_was(folder: Folder) -> None:
         assert query.progress.tuples_in == 0
 
 
+def test_a_stream_that_was_stopped_while_spark_wrote_its_first_offset_goes_on(folder: Folder) -> None:
+    offsets = folder.checkpoint / "spark" / "offsets"
+    with folder.start():
+        wait_until(offsets.exists)
+    (offsets / ".0.1a2b.tmp").write_text("v1")
+    folder.feed()
+    folder.once()
+    assert folder.is_exact()
+
+
 @pytest.mark.slow
 def test_what_is_there_is_processed_once(folder: Folder) -> None:
     for _ in range(2):

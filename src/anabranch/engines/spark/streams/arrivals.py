@@ -26,6 +26,7 @@ from anabranch.operators.sources.read_tcp import ReadTcp
 _EVERY = 0.05  # seconds: how often it is looked
 _SLICE = 4 * 2**20  # bytes
 _MOST_AHEAD = 4_096  # entries that nobody has processed yet
+_MOST_MADE = 128  # of them where a source has no end, and would go before all that arrives elsewhere
 _BYTES_PER_NUMBER = 64  # of a tuple that is made from its number, about
 
 
@@ -162,6 +163,10 @@ class NumbersArriving:
                     hint="use files, read_tcp, beacon, or from_items with a list",
                 )
 
+    @property
+    def is_endless(self) -> bool:
+        return self._count is None and self._rate is None
+
     def knows(self, entry: Entry) -> None:
         if isinstance(entry.piece, Numbers):
             self._next = entry.piece.stop
@@ -186,7 +191,7 @@ class NumbersArriving:
             stop = min(self._next + self._at_once, due)
             yield Entry(self.source.id, Numbers(self._next, stop), time.time(), (stop - self._next) * _BYTES_PER_NUMBER)
             self._next = stop
-        if is_ending or self._next == self._count:
+        if is_ending or (self._count is not None and self._next >= self._count):  # there may be fewer than before
             self.has_ended = True
             yield Entry(self.source.id, None, time.time())
 
@@ -211,6 +216,10 @@ def arriving(source: Operator, folder: Path, at_once: int, is_ending: threading.
         case ReadTcp():
             return TcpSpool(source, folder / "spool" / source.id)
     return NumbersArriving(source, at_once, is_ending)
+
+
+def _is_endless(source: Arriving) -> bool:
+    return isinstance(source, NumbersArriving) and source.is_endless
 
 
 class Arrivals:
@@ -297,7 +306,9 @@ class Arrivals:
         """Take from every source what it has, in turns; whether there was anything."""
         is_ending = self._is_ending.is_set()
         found = False
-        open_sources = [each.look(is_ending) for each in self._sources]
+        is_far_ahead = len(self._log) - self._processed >= _MOST_MADE and not is_ending
+        waiting = [each for each in self._sources if is_far_ahead and _is_endless(each)]
+        open_sources = [each.look(is_ending) for each in self._sources if each not in waiting]
         while open_sources and not self._is_stopped.is_set():
             if ahead is not None and len(self._log) - self._processed >= ahead:
                 self._is_stopped.wait(_EVERY)

@@ -168,6 +168,13 @@ class Checkpoint:
         if entries < commit.entries:
             raise self._damaged(f"{commit.entries:,} entries were processed, and {self.arrivals.name} has {entries:,}")
 
+    def mend(self) -> None:
+        """Spark begins its first batch only where no offsets are, also none that it was stopped or killed writing."""
+        found = list((self.spark / "offsets").glob("*")) + list((self.spark / "offsets").glob(".*"))
+        if not any(path.name.isdigit() for path in found):
+            for path in found:
+                path.unlink(missing_ok=True)
+
     def write_commit(self, commit: Commit) -> None:
         """From here on the batch counts as done."""
         write_atomically(self.folder / "commit.json", json.dumps(asdict(commit)).encode())

@@ -15,6 +15,7 @@ from anabranch.engines.spark.layout import Layout, Place
 from anabranch.engines.spark.streams.checkpoint import CheckpointError
 from anabranch.graph.model import Operator
 from anabranch.graph.schema import Schema
+from anabranch.operators.sources.beacon import Beacon
 from anabranch.version import VERSION
 
 
@@ -62,6 +63,8 @@ def _mark(text: str) -> str:
 
 def _code(operator: Operator) -> str:
     """A mark of the user's code in an operator, and of its plain settings; sinks and sources may change theirs."""
+    if isinstance(operator.definition, Beacon):
+        return _mark("\n".join(_texts(operator.definition.fn)))
     if operator.is_source or operator.is_sink:
         return ""
     return _mark("\n".join(_texts(operator.definition)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
@@ -30,6 +30,7 @@ from anabranch.engines.spark.troubles import spark_error
 from anabranch.errors import UsageError
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
+from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles, has_pattern
@@ -69,13 +70,7 @@ def start(
     """Start a program as a stream, or go on where the checkpoint says that it was stopped or killed."""
     metrics = metrics or Metrics()
     metrics.start(plan.graph)
-    for source in plan.graph.sources:
-        if isinstance(source.definition, Beacon) and may_share(source):
-            raise UsageError(
-                f"'{source.id}' may share something with the operators, which run in other processes",
-                location=source.location,
-                hint="use a function that keeps nothing between its calls",
-            )
+    _check_sources(plan.graph)
     folder = Checkpoint(Path(checkpoint))
     folder.lock()
     taker: Taker | None = None
@@ -93,6 +88,7 @@ def start(
         prepared = prepare(plan, folder, cores, channels, form)
         metrics.notes += [f"in one place: {note}" for note in prepared.layout.notes]
         shipment = shipped(prepared.job)  # before anything is begun that a program without this mistake could not use
+        folder.mend()
         log = EntryLog(folder.arrivals)
         log.mend()
         tail = StreamTail(plan.graph, prepared.layout, metrics, form, folder)
@@ -110,6 +106,23 @@ def start(
     except BaseException:
         _let_go(folder, taker)
         raise
+
+
+def _check_sources(graph: Graph) -> None:
+    for source in graph.sources:
+        if isinstance(source.definition, Beacon) and may_share(source):
+            raise UsageError(
+                f"'{source.id}' may share something with the operators, which run in other processes",
+                location=source.location,
+                hint="use a function that keeps nothing between its calls",
+            )
+    orders = [cast(SourceDefinition, source.definition).order_by for source in graph.sources]
+    if len(orders) > 1 and None not in orders:
+        raise UsageError(
+            f"the sources are to be drawn by '{orders[0]}', and a stream takes what arrives in turns",
+            location=graph.sources[0].location,
+            hint=f'leave order_by= out; ab.merge_by("{orders[0]}", …) puts streams of one type in order',
+        )
 
 
 def _let_go(folder: Checkpoint, taker: Taker | None) -> None:
