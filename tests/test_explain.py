@@ -324,7 +324,7 @@ def test_impossible_channels_are_refused(channels: Any, message: str) -> None:
 def test_channels_go_to_all_regions_or_to_those_named() -> None:
     assert dict(ab.explain(shuffled, channels=3).channels) == {"R1": 3, "R2": 3}
     assert dict(ab.explain(shuffled, channels={"R2": 5}).channels) == {"R2": 5}
-    assert dict(ab.explain(shuffled).channels) == {}
+    assert dict(ab.explain(shuffled).channels) == dict(ab.explain(shuffled, channels="auto").channels) == {}
 
 
 @pytest.mark.parametrize("app", [pipeline(500), tangle(500, seed=1)], ids=["in a row", "connected at random"])

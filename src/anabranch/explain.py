@@ -10,6 +10,7 @@ from typing import Any
 from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.errors import UsageError
+from anabranch.graph.degree import Channels, asked_channels
 from anabranch.graph.draw import as_svg
 from anabranch.graph.format import as_text
 from anabranch.graph.model import Edge, Operator, Port, Program
@@ -103,7 +104,7 @@ def explain(
     program: Program | App[...] | Sink,
     *more: Sink,
     stage: str | None = None,
-    channels: int | Mapping[str, int] | None = None,
+    channels: Channels = "auto",
     form: str = "auto",
 ) -> Explanation:
     """Compile a program and say what came of it: properties, regions, joints, ordering, PEs, and the reasons.
@@ -131,20 +132,7 @@ def explain(
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}' of generated code", hint=f"use one of: {', '.join(FORMS)}")
     plan = compile(as_program(program, *more).graph, until=stage, form=form)
-    return Explanation(plan, stage or STAGE_NAMES[-1], _channels(plan, channels))
-
-
-def _channels(plan: Plan, given: int | Mapping[str, int] | None) -> Mapping[str, int]:
-    """The number of channels by region."""
-    regions = [region.id for region in plan.regions]
-    counts = given if isinstance(given, Mapping) else dict.fromkeys(regions, given) if given is not None else {}
-    for region_id, count in counts.items():
-        if region_id not in regions:
-            known = f"its regions: {', '.join(regions)}" if regions else "it has no parallel region"
-            raise UsageError(f"'{plan.graph.name}' has no region '{region_id}'", hint=known)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise UsageError(f"a region cannot have {count!r} channels", hint="give a whole number from 1 up")
-    return MappingProxyType({region_id: counts[region_id] for region_id in regions if region_id in counts})
+    return Explanation(plan, stage or STAGE_NAMES[-1], asked_channels(plan, channels))
 
 
 # JSON ------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from anabranch.codegen.forms import FORMS, Form
 from anabranch.engines import sequential
 from anabranch.engines.base import Metrics, Result
 from anabranch.errors import Location, UsageError, shown
+from anabranch.graph.degree import Channels, asked_channels
 from anabranch.graph.model import Program
 
 __all__ = ["ENGINES", "FORMS", "as_program", "default_engine", "run"]
@@ -31,7 +32,7 @@ def run(
     *more: Sink,
     engine: str | None = None,
     form: Form = "auto",
-    channels: int | Mapping[str, int] | None = None,
+    channels: Channels = "auto",
     spark: Any = None,
     master: str | None = None,
     spark_conf: Mapping[str, str] | None = None,
@@ -45,9 +46,9 @@ def run(
     which generates code for the program and runs it in this process; or "spark". `form` is the form of generated code
     ("python", "native", or "auto": native where it can be and pays).
 
-    On Spark, `channels` is how many channels a parallel region has (a number, or a number by region; else as many as
-    there are cores), `spark` a session to run in, and otherwise `master` where to make one ("local[*]"), `spark_conf`
-    its settings, and `ui` whether it shows its pages.
+    On Spark, `channels` is how many channels a parallel region has (a number, or numbers by region; "auto": as many
+    as there are cores), `spark` a session to run in, and otherwise `master` where to make one ("local[*]"),
+    `spark_conf` its settings, and `ui` whether it shows its pages.
 
     An operator that fails raises an `OperatorError`; what was written or collected before it is kept
     (`error.result`).
@@ -73,7 +74,8 @@ def run(
             location=where,
             hint='use engine="fused" (on the command line: --engine fused)',
         )
-    given = {"channels": channels, "spark": spark, "master": master, "spark_conf": spark_conf, "ui": ui or None}
+    asked = None if channels == "auto" else channels
+    given = {"channels": asked, "spark": spark, "master": master, "spark_conf": spark_conf, "ui": ui or None}
     unused = [name for name, value in given.items() if value is not None]
     if unused and chosen != "spark":
         raise UsageError(
@@ -93,7 +95,10 @@ def run(
     from anabranch.engines.spark.session import SparkOptions
 
     options = SparkOptions(spark, master, spark_conf or {}, ui)
-    return spark_engine.run(compile(graph, form=form), metrics, form, channels, options)
+    plan = compile(graph, form=form)
+    with caller().blamed():
+        asked_channels(plan, channels)  # before Spark is started: a mistake should not take ten seconds to show
+    return spark_engine.run(plan, metrics, form, channels, options)
 
 
 def _must_be_one(given: str, what: str, known: tuple[str, ...], where: Location | None) -> None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.api.app import App
 from anabranch.api.base import Sink
+from anabranch.api.where import caller
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
 from anabranch.errors import UsageError
+from anabranch.graph.degree import Channels, asked_channels
 from anabranch.graph.model import Program
 from anabranch.run import as_program
 
@@ -29,7 +31,7 @@ def start(
     once: bool = False,
     batch_mb: float = 64,
     form: Form = "auto",
-    channels: int | Mapping[str, int] | None = None,
+    channels: Channels = "auto",
     spark: Any = None,
     master: str | None = None,
     spark_conf: Mapping[str, str] | None = None,
@@ -55,8 +57,11 @@ def start(
     from anabranch.engines.spark.session import SparkOptions
     from anabranch.engines.spark.streams import start as streams
 
+    plan = compile(graph, form=form)
+    with caller().blamed():
+        asked_channels(plan, channels)  # before Spark is started
     return streams.start(
-        compile(graph, form=form),
+        plan,
         checkpoint,
         channels=channels,
         form=form,

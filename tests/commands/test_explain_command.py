@@ -218,4 +218,4 @@ def test_channels_are_numbers(app: str, channels: str, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as stopped:
         main(["explain", app, "--channels", channels])
     assert stopped.value.code == 2
-    assert f"'{channels}' is neither a number nor a list such as R1=4,R2=2" in capsys.readouterr().err
+    assert f"'{channels}' is not a number, not R1=4,R2=2, and not auto" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from typing import Any
 
 from anabranch.api.app import App
 from anabranch.errors import UsageError
+from anabranch.graph.degree import Channels
 from anabranch.graph.model import Program
 from anabranch.load import Parameter, build, load_app, parameters_of
 
@@ -52,6 +53,18 @@ def parse_app(
     if missing:
         parser.error(f"the following arguments are required: {', '.join(missing)}")
     return build(app, arguments), options
+
+
+def channels_option(text: str) -> Channels:
+    """The type of `--channels`: `4`, `R1=4,R2=2` or `auto`."""
+    if text == "auto":
+        return "auto"
+    try:
+        if "=" not in text:
+            return int(text)
+        return {name.strip(): int(number) for name, _, number in (each.partition("=") for each in text.split(","))}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number, not R1=4,R2=2, and not auto") from None
 
 
 def _parser(command: str, target: str | None, purpose: str, epilog: str) -> argparse.ArgumentParser:

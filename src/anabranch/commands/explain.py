@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from anabranch.commands.app_options import parse_app, print_command_help
+from anabranch.commands.app_options import channels_option, parse_app, print_command_help
 from anabranch.errors import UsageError
 from anabranch.explain import Explanation, explain
 from anabranch.graph.format import why_not_lines
@@ -53,8 +53,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to show")
     group.add_argument("--stage", metavar="NAME", help="what is known after this stage of the compiler: build, "
                        "properties, regions, joints, ordering, order_keys, fuse, generate (default: it)")  # fmt: skip
-    group.add_argument("--channels", metavar="N", type=_channels, help="draw regions with this many channels: 4, "
-                       "or for each: R1=4,R2=2")  # fmt: skip
+    group.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="draw regions with this "
+                       "many channels: 4, or for each: R1=4,R2=2")  # fmt: skip
     group.add_argument("--on-spark", action="store_true", help="also how it is laid out on Spark")
     group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
     group.add_argument("--code", action="store_true", help="the generated code instead of text")
@@ -64,17 +64,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--require-parallel", metavar="NAME", nargs="+", action="extend", default=[],
                        help="exit with 1 unless these operators are in parallel regions")  # fmt: skip
     group.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
-
-
-def _channels(text: str) -> int | dict[str, int]:
-    """`4` or `R1=4,R2=2`."""
-    try:
-        if "=" not in text:
-            return int(text)
-        pairs = [part.split("=") for part in text.split(",")]
-        return {region.strip(): int(count) for region, count in pairs}
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is neither a number nor a list such as R1=4,R2=2") from None
 
 
 def _not_parallel(explanation: Explanation, required: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from anabranch.api.app import App
-from anabranch.commands.app_options import parse_app, print_command_help
+from anabranch.commands.app_options import channels_option, parse_app, print_command_help
 from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.engines.base import Metrics
@@ -85,8 +85,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
     add_stream_options(parser)
     spark = parser.add_argument_group("on Spark")
-    spark.add_argument("--channels", metavar="N", type=_channels, help="of every parallel region, or by region: "
-                       "R1=2,R2=4; or auto (default): one for each core, of a stream four")  # fmt: skip
+    spark.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="of every parallel "
+                       "region, or by region: R1=2,R2=4; or auto (default): one for each core, of a stream four")  # fmt: skip
     spark.add_argument(
         "--master", metavar="URL", help="local[*] (default), local[N], spark://host:port, sc://host:port"
     )
@@ -100,18 +100,6 @@ def _without_stream(options: dict[str, Any]) -> None:
     for name in STREAM_OPTIONS:
         if options[name]:
             raise UsageError(f"--{name.replace('_', '-')} is for streams", hint="add --stream")
-
-
-def _channels(text: str) -> int | dict[str, int] | None:
-    """A number, or numbers by region; none for auto."""
-    if text == "auto":
-        return None
-    try:
-        if "=" not in text:
-            return int(text)
-        return {name.strip(): int(number) for name, _, number in (each.partition("=") for each in text.split(","))}
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number, not R1=2,R2=4, and not auto") from None
 
 
 def _setting(text: str) -> tuple[str, str]:

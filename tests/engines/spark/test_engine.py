@@ -334,8 +334,16 @@ def test_channels_are_given_by_region(session: Any) -> None:
     assert result.items("out") == expected
     with pytest.raises(UsageError, match="no region 'R7'"):
         ab.run(program, engine="spark", spark=session, channels={"R7": 3})
-    with pytest.raises(UsageError, match="0 is not a number of channels"):
-        ab.run(program, engine="spark", spark=session, channels=0)
+    assert ab.run(program, engine="spark", spark=session, channels="auto").items("out") == expected
+
+
+@pytest.mark.parametrize("channels", [0, -1, 10_001, True, 2.0, "4", [2], {"R1": "2"}, {"R1": None}])
+def test_what_is_no_number_of_channels_is_said_before_spark_is_asked(channels: Any) -> None:
+    program = as_program(numbers(10).process(Running, key="n").collect("out"))
+    with pytest.raises(UsageError, match=r"a region cannot have .* channels") as raised:
+        ab.run(program, engine="spark", spark="no session at all", channels=channels)
+    assert raised.value.location is not None
+    assert raised.value.location.file == __file__
 
 
 def test_settings_come_too_late_for_a_session_that_exists(session: Any) -> None:

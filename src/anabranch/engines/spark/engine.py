@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing, nullcontext
 
 from anabranch.codegen.forms import Form
@@ -21,6 +20,7 @@ from anabranch.engines.spark.shipping import CannotBeSent
 from anabranch.engines.spark.sources import EPOCH, must_stay
 from anabranch.engines.spark.tail import Tail
 from anabranch.engines.spark.watching import watched
+from anabranch.graph.degree import Channels
 from anabranch.graph.plan import Plan
 
 
@@ -28,7 +28,7 @@ def run(
     plan: Plan,
     metrics: Metrics | None = None,
     form: Form = "auto",
-    channels: int | Mapping[str, int] | None = None,
+    channels: Channels = "auto",
     options: SparkOptions | None = None,
 ) -> Result:
     """Run a bounded program; an error or interrupt that stops it carries the result so far."""
@@ -55,7 +55,7 @@ def run_on(
     plan: Plan,
     metrics: Metrics,
     form: Form = "auto",
-    channels: int | Mapping[str, int] | None = None,
+    channels: Channels = "auto",
     epoch: int = EPOCH,
 ) -> Result:
     metrics.start(plan.graph)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,13 +10,13 @@ from typing import Any
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
 from anabranch.engines.expected_size import expected_tuples, form_for
-from anabranch.engines.spark.degree import degree_of
 from anabranch.engines.spark.exchange import Cluster
 from anabranch.engines.spark.generating import generated
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import EPOCH, cut
+from anabranch.graph.degree import Channels, degree_of
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
 
@@ -32,7 +31,7 @@ class Setting:
     plan: Plan
     metrics: Metrics
     wanted_form: Form = "auto"
-    channels: int | Mapping[str, int] | None = None
+    channels: Channels = "auto"
     epoch: int = EPOCH  # tuples
 
     @property

@@ -14,6 +14,7 @@ from anabranch.compiler import compile
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.routes import murmur3, routes
+from anabranch.graph.degree import Channels
 from anabranch.run import as_program
 
 
@@ -30,8 +31,11 @@ class Count:
         yield Item(self.count)
 
 
-def prepared(folder: Path, *, cores: int, channels: int | None = None) -> Prepared:
-    graph = as_program(ab.from_items(Item, [Item(1)]).process(Count, key="key").collect("out")).graph
+def prepared(folder: Path, *, cores: int, channels: Channels = "auto", regions: int = 1) -> Prepared:
+    stream = ab.from_items(Item, [Item(1)])
+    for _ in range(regions):
+        stream = stream.process(Count, key="key")
+    graph = as_program(stream.collect("out")).graph
     return prepare(compile(graph), Checkpoint(folder), cores, channels, "python")
 
 
@@ -57,3 +61,10 @@ def test_partitions_stay_when_a_stream_goes_on_with_other_cores(tmp_path: Path) 
     first = prepared(tmp_path, cores=2)
     Checkpoint(tmp_path).write_commit(Commit())  # it has begun
     assert prepared(tmp_path, cores=4).partitions == first.partitions
+
+
+def test_a_restart_on_other_cores_may_name_the_channels_of_one_region(tmp_path: Path) -> None:
+    """Those of the others are not asked for: they stay, whatever would be usual by now."""
+    first = prepared(tmp_path, cores=1, channels={"R1": 3}, regions=2)
+    Checkpoint(tmp_path).write_commit(Commit())
+    assert prepared(tmp_path, cores=2, channels={"R1": 3}, regions=2).levels == first.levels == [3, 4]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from anabranch.codegen.forms import Form
-from anabranch.engines.spark.degree import degree_of
 from anabranch.engines.spark.generating import generated
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.lower import lower
@@ -16,6 +15,7 @@ from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
 from anabranch.engines.spark.streams.entry_tasks import has_one_stream
 from anabranch.engines.spark.streams.identity import check_same, identity_of
+from anabranch.graph.degree import Channels, asked_channels, degree_of
 from anabranch.graph.plan import Plan
 
 CHANNELS_PER_CORE = 4  # of a stream: their number stays, and the cores may become more
@@ -37,7 +37,7 @@ class Prepared:
 
 
 def prepare(
-    plan: Plan, checkpoint: Checkpoint, cores: int, channels: int | Mapping[str, int] | None, form: Form
+    plan: Plan, checkpoint: Checkpoint, cores: int, channels: Channels, form: Form
 ) -> Prepared:
     """Lay a stream out as it was at its first start; a checkpoint of another program is refused."""
     before = checkpoint.identity()
@@ -63,7 +63,7 @@ def _levels(layout: Layout) -> list[int]:
 def _degree(
     plan: Plan,
     checkpoint: Checkpoint,
-    given: int | Mapping[str, int] | None,
+    given: Channels,
     before: Mapping[str, Any] | None,
     usual: int,
 ) -> dict[str, int]:
@@ -71,7 +71,7 @@ def _degree(
     if before is None:
         return degree_of(plan, given, usual)
     fixed: dict[str, int] = before["channels"]
-    for region, number in degree_of(plan, given, usual).items() if given is not None else ():
+    for region, number in asked_channels(plan, given).items():
         if number != fixed.get(region, number):
             raise CheckpointError(
                 f"{checkpoint.folder}: the stream has {fixed[region]} channels in {region} since its first start, "

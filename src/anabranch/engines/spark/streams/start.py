@@ -28,6 +28,7 @@ from anabranch.engines.spark.streams.routes import routes
 from anabranch.engines.spark.streams.stream_tail import StreamTail
 from anabranch.engines.spark.troubles import spark_error
 from anabranch.errors import UsageError
+from anabranch.graph.degree import Channels as AskedChannels
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
 from anabranch.operators.base import SourceDefinition
@@ -60,7 +61,7 @@ def start(
     plan: Plan,
     checkpoint: str | Path,
     *,
-    channels: int | Mapping[str, int] | None = None,
+    channels: AskedChannels = "auto",
     form: Form = "auto",
     options: SparkOptions | None = None,
     metrics: Metrics | None = None,
