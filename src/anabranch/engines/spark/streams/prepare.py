@@ -36,9 +36,7 @@ class Prepared:
         return _levels(self.layout)
 
 
-def prepare(
-    plan: Plan, checkpoint: Checkpoint, cores: int, channels: Channels, form: Form
-) -> Prepared:
+def prepare(plan: Plan, checkpoint: Checkpoint, cores: int, channels: Channels, form: Form) -> Prepared:
     """Lay a stream out as it was at its first start; a checkpoint of another program is refused."""
     before = checkpoint.identity()
     degree = _degree(plan, checkpoint, channels, before, CHANNELS_PER_CORE * cores)
