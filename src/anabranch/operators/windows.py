@@ -37,6 +37,11 @@ class Window:
         """By event time or by delta: both follow the largest value of an attribute."""
         return self.on is not None
 
+    @property
+    def has_many_ends(self) -> bool:
+        """Whether windows that close at one moment may differ in their ends: not tumbling ones by the stream's time."""
+        return self.is_by_time and not (self.shape == "tumbling" and self.clock == "stream")
+
     def __str__(self) -> str:
         if self.shape == "punctuated":
             return "punctuated"

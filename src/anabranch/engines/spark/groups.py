@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk, Positions
-from anabranch.engines.spark.order import Columns, Lineage, Number
+from anabranch.engines.spark.order import Columns, Lineage
 from anabranch.graph.model import Operator
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import is_same_key, key_reader
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.aggregates import INDEX
 
 
 def groups_of(operator: Operator, ranks: Lineage) -> Groups | None:
@@ -25,7 +26,7 @@ def groups_of(operator: Operator, ranks: Lineage) -> Groups | None:
     definition = operator.definition
     if not isinstance(definition, WindowAggregate) or not definition.group_by:
         return None
-    ends = sum(isinstance(step, Number) and step.of.startswith("end@") for step in ranks)
+    ends = len(INDEX) if definition.window.has_many_ends else 0
     numbers = ends + (len(ranks) - ends) // 2  # the rest is there twice: for the window, and for the group
     return Groups(operator.outputs[0].schema, ends, numbers, len(definition.ranks))
 

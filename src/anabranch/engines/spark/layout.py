@@ -169,9 +169,7 @@ class Layout:
             first = width(self.lineage_of_items(place)) + 1  # the epoch, and the order there
             return (*(Number(f"first@{operator}") for _ in range(first)), Number(f"index@{operator}"))
         first = width(self.arriving(place.id)[0].lineage) + 1
-        # By the stream's time, tumbling windows close with all others that have the same end.
-        has_one_end = definition.window.shape == "tumbling" and definition.window.clock == "stream"
-        ends = [Number(f"end@{operator}")] * len(INDEX) if definition.window.is_by_time and not has_one_end else []
+        ends = [Number(f"end@{operator}")] * len(INDEX) if definition.window.has_many_ends else []
         firsts = [Number(f"first@{operator}")] * first
         return (*ends, *firsts, *([Number(f"group@{operator}")] * first if definition.group_by else []))
 

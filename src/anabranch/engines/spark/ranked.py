@@ -19,7 +19,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part, Stream
 from anabranch.engines.spark.layout import Elsewhere, Layout, Place
 from anabranch.engines.spark.meeting import Arrived
-from anabranch.engines.spark.order import Columns, Number, width
+from anabranch.engines.spark.order import Columns, width
 from anabranch.graph.model import Edge, Graph, Operator, Port
 from anabranch.graph.properties import Properties
 from anabranch.graph.schema import Attribute, AttributeType, Schema
@@ -83,8 +83,7 @@ def _with_ranks(
     taken = operator.inputs[0].schema
     numbers = _names("order", width(layout.arriving(place.id)[0].lineage) + 1, taken)
     given = operator.outputs[0].schema
-    has_ends = any(step.of.startswith("end@") for step in layout.ranks(place) if isinstance(step, Number))
-    added: list[Any] = [(WindowEdge(part), _INT) for part in INDEX if has_ends]
+    added: list[Any] = [(WindowEdge(part), _INT) for part in INDEX if definition.window.has_many_ends]
     added += [(Aggregate("first", number), _INT) for number in numbers]
     added += [(Aggregate("first", name), taken[name]) for name in definition.key_names if definition.group_by]
     # Ranks come first: where a tuple fails at a column behind them and is skipped, it still began the window.
