@@ -51,6 +51,10 @@ class Chunk:
     ) -> Chunk:
         return cls(schema, None, batch, punctuations, is_last)
 
+    def marked(self, punctuations: Sequence[int] = (), *, is_last: bool = False) -> Chunk:
+        """The same tuples, with these punctuations between them and this end."""
+        return Chunk(self.schema, self._rows, self._batch, punctuations, is_last)
+
     def stretch(self, start: int, stop: int) -> Chunk:
         """Some of its tuples; of a chunk without punctuations that is not the last."""
         if self._batch is not None:

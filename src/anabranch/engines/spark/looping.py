@@ -177,8 +177,7 @@ class _Entry:
 
 def _stretches(chunk: Chunk) -> Iterator[tuple[bool, Chunk]]:
     """The tuples up to each punctuation, and those behind the last."""
-    plain = Chunk(chunk.schema, chunk.rows if chunk.has_rows else None, chunk.batch if chunk.has_batch else None)
-    start = 0
+    plain, start = chunk.marked(), 0
     for stop in chunk.punctuations:
         yield True, plain.stretch(start, stop)
         start = stop

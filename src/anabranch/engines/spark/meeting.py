@@ -121,7 +121,7 @@ def met(arrived: Sequence[Arrived], lineages: Sequence[Lineage]) -> Items:
     by_order = in_order(keys)
     turn = np.concatenate(turns)[by_order]
     order = tuple(np.concatenate(columns)[by_order] for columns in zip(*keys, strict=True))
-    chunks = tuple(_chunk(one) for one in arrived)
+    chunks = tuple(_marked(one) for one in arrived)
     marks = [_marks(one, np.flatnonzero(turn == number)) for number, one in enumerate(arrived)]
     ends = tuple(end for of_stream, _ in marks for end in of_stream)
     punctuations = tuple(each for _, of_stream in marks for each in of_stream)
@@ -130,7 +130,7 @@ def met(arrived: Sequence[Arrived], lineages: Sequence[Lineage]) -> Items:
 
 def _alone(one: Arrived) -> Items:
     order, count = _order_of_items(one)
-    return Items(Batch((_chunk(one),)), order, *_marks(one, np.arange(count)))
+    return Items(Batch((_marked(one),)), order, *_marks(one, np.arange(count)))
 
 
 def _marks(one: Arrived, places: Column) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -139,9 +139,8 @@ def _marks(one: Arrived, places: Column) -> tuple[tuple[int, ...], tuple[int, ..
     return (int(places[-1]),) if one.end is not None else (), tuple(places[punctuations].tolist())
 
 
-def _chunk(one: Arrived) -> Chunk:
-    chunk = one.chunk
-    return Chunk(chunk.schema, chunk._rows, chunk._batch, one.before.tolist(), one.end is not None)
+def _marked(one: Arrived) -> Chunk:
+    return one.chunk.marked(one.before.tolist(), is_last=one.end is not None)
 
 
 def _order_of_items(one: Arrived) -> tuple[Columns, int]:
