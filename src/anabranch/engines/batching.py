@@ -45,16 +45,16 @@ class Gathered:
         return Batch(chunks, np.array(self.turns, np.uint16) if len(chunks) > 1 else None)
 
 
-def draw_soon(sources: Sequence[Operator]) -> Iterator[Drawn | None]:
-    """All items of all sources; None where a live source has nothing more at the moment."""
+def draw_soon(sources: Sequence[Operator], patience: float = 0.0) -> Iterator[Drawn | None]:
+    """All items of all sources; None where a live source has nothing more, at the moment or for so many seconds."""
     if any(cast(SourceDefinition, source.definition).is_live for source in sources):
-        return _drawn_ahead(sources)
+        return _drawn_ahead(sources, patience)
     return draw(sources)
 
 
-def _drawn_ahead(sources: Sequence[Operator]) -> Iterator[Drawn | None]:
+def _drawn_ahead(sources: Sequence[Operator], patience: float) -> Iterator[Drawn | None]:
     """A thread waits for the sources, so that what has arrived can be processed while they keep it waiting."""
-    ahead = _Ahead(sources)
+    ahead = _Ahead(sources, patience)
     threading.Thread(target=ahead.work, name="anabranch sources", daemon=True).start()
     try:
         yield from ahead
@@ -63,8 +63,9 @@ def _drawn_ahead(sources: Sequence[Operator]) -> Iterator[Drawn | None]:
 
 
 class _Ahead:
-    def __init__(self, sources: Sequence[Operator]) -> None:
+    def __init__(self, sources: Sequence[Operator], patience: float) -> None:
         self.is_stopped = False
+        self._patience = patience
         self._sources = sources
         self._drawn: deque[Drawn] = deque()
         self._changed = threading.Condition()
@@ -100,11 +101,15 @@ class _Ahead:
                 if len(self._drawn) == _AHEAD // 2:
                     with self._changed:
                         self._changed.notify_all()
-            yield None
-            with self._changed:
-                while not self._drawn and not self._has_ended:
-                    self._changed.wait()
+            if not self._is_there(self._patience):
+                yield None
+                self._is_there(None)
             if self._has_ended and not self._drawn:
                 if self._problem is not None:
                     raise self._problem
                 return
+
+    def _is_there(self, seconds: float | None) -> bool:
+        """Wait until there is an item, or the end; at most so long."""
+        with self._changed:
+            return self._changed.wait_for(lambda: bool(self._drawn) or self._has_ended, seconds)

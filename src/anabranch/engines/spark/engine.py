@@ -11,6 +11,7 @@ from anabranch.engines.drawing import check_sources
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
+from anabranch.engines.spark.live import AsItComes, can_be_dealt_out
 from anabranch.engines.spark.looping import InRounds
 from anabranch.engines.spark.parts import WrittenParts, with_parts
 from anabranch.engines.spark.rounds import Rounds, rounds_of
@@ -35,7 +36,7 @@ def run(
     metrics = metrics or Metrics()
     metrics.start(plan.graph)  # who is interrupted while Spark starts asks for figures too
     why = must_stay(plan.graph)
-    if why is not None:
+    if why is not None and not can_be_dealt_out(plan):
         return _run_here(plan, metrics, form, why)
     cluster = SparkCluster(session_for(options or SparkOptions()))
     try:
@@ -61,8 +62,14 @@ def run_on(
     metrics.start(plan.graph)
     setting = Setting(cluster, plan, metrics, form, channels, epoch)
     rounds = rounds_of(plan)
-    execution: InRounds | _AtOnce
-    if isinstance(rounds, Rounds):
+    execution: InRounds | AsItComes | _AtOnce
+    why = must_stay(plan.graph)
+    if why is not None:
+        execution = AsItComes(setting)
+        if not execution.layout.levels:
+            return _run_here(plan, metrics, form, why)
+        metrics.notes.append(f"the sources were read in the driver: {why}")
+    elif isinstance(rounds, Rounds):
         execution = InRounds(setting, rounds)
     else:
         metrics.notes += [f"in one place: {rounds}"] if rounds else []

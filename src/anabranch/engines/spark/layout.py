@@ -97,11 +97,13 @@ class Layout:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_id", {place.id: place for place in self.places})
 
-    def for_tasks(self) -> Layout:
-        """The same without what the operators of the tail do: that may hold things which exist only in the driver."""
-        elsewhere = [each for place in self.places if not place.is_tail for each in place.operators]
+    def for_tasks(self, *, read_sources: bool = True) -> Layout:
+        """The same without what the driver does, which may hold things that exist only there: the tail, for one."""
+        needed = [each for place in self.places if not place.is_tail for each in place.operators]
+        if not read_sources:
+            needed = [each for each in needed if not self.graph.operator(each).is_source]
         operators = tuple(
-            each if each.id in elsewhere else replace(each, definition=Elsewhere()) for each in self.graph.operators
+            each if each.id in needed else replace(each, definition=Elsewhere()) for each in self.graph.operators
         )
         return replace(self, graph=replace(self.graph, operators=operators))
 

@@ -1,14 +1,12 @@
 """Runs a program with a loop in rounds: a job for what enters the loop, and then a job for every round.
 
-The driver is where the loop turns: it has the entry, takes what comes around, and keeps the states of channels from one
-job to the next, in the files that tasks wrote where all see the same folder.
+The driver is where the loop turns: it has the entry, and takes what comes around.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,12 +17,13 @@ from anabranch.engines.base import Metrics, Result, collected
 from anabranch.engines.drawing import check_sources
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
-from anabranch.engines.spark.chunk_rows import Kind, Piece, Row
+from anabranch.engines.spark.chunk_rows import Piece, Row
+from anabranch.engines.spark.jobs_in_a_row import run_next
 from anabranch.engines.spark.rounds import Rounds
-from anabranch.engines.spark.sending import FIGURES, Sender
+from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.setting import Setting
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.spooling import file_of, spooled
+from anabranch.engines.spark.spooling import spooled
 from anabranch.engines.spark.tail import Tail
 from anabranch.engines.spark.watching import watched
 from anabranch.errors import RunError
@@ -112,15 +111,8 @@ class InRounds:
 
     def _round(self, job: Job, entry: _Entry, shield: Shield) -> None:
         entered = entry.rows()
-        if not entered:
-            return
-        given = [*_restored(self.tail.states), *entered]
-        with closing(self.setting.cluster.rows(job, given)) as arriving:
-            for _, arranged in self.tail.in_order(arriving):
-                error = self.tail.process(arranged, shield)
-                if error is not None:
-                    raise error from error.__cause__
-        _forget_files(Path(job.reports), self.tail.states)
+        if entered:
+            run_next(self.setting.cluster, job, self.tail, entered, shield)
 
     def result(self) -> Result:
         return Result(self.setting.graph, self.metrics, collected(self.tail.sinks))
@@ -182,16 +174,3 @@ def _stretches(chunk: Chunk) -> Iterator[tuple[bool, Chunk]]:
         yield True, plain.stretch(start, stop)
         start = stop
     yield False, plain.stretch(start, len(chunk))
-
-
-def _restored(states: Mapping[tuple[int, int], Row]) -> list[Row]:
-    """The rows that bring the states of channels to them."""
-    return [replace(row, place=row.arrival, epoch=FIGURES, arrival=0) for row in states.values()]
-
-
-def _forget_files(folder: Path, states: Mapping[tuple[int, int], Row]) -> None:
-    """Rows of rounds that are over; there may be many rounds."""
-    needed = [file_of(row) for row in states.values() if row.kind == Kind.SPOOLED]
-    for path in folder.glob("*.rows"):
-        if path.name not in needed:
-            path.unlink(missing_ok=True)

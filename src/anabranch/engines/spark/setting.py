@@ -55,9 +55,9 @@ class Setting:
         self.metrics.notes += [f"in one place: {note}" for note in layout.notes]
         return layout
 
-    def job(self, layout: Layout, slices: Slices, folder: str, **more: Any) -> Job:
+    def job(self, layout: Layout, slices: Slices, folder: str, *, reads_sources: bool = True, **more: Any) -> Job:
         """All that tasks need to know; `folder` is for what they report and for large rows."""
-        for_tasks = layout.for_tasks()
+        for_tasks = layout.for_tasks(read_sources=reads_sources)
         return Job(
             for_tasks,
             generated(for_tasks, self.form, reads_slices=slices is not None),

@@ -15,7 +15,7 @@ from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.batching import Gathered
-from anabranch.engines.drawing import Failed, draw
+from anabranch.engines.drawing import Drawn, Failed, draw
 from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.layout import PARTS, SOURCES, Layout
 from anabranch.engines.spark.meeting import as_columns, joined
@@ -54,9 +54,15 @@ def draw_all(load: Callable[[], Job]) -> Any:
         for _ in batches:
             job = load()
             with _in_folder(job.folder):
-                yield from in_batches(_DrawTask(job).rows(), job)
+                yield from in_batches(_drawn(job), job)
 
     return run
+
+
+def _drawn(job: Job) -> Iterator[Row]:
+    task = DrawTask(job)
+    yield from task.rows(draw(task.graph.sources))
+    yield task.figures()
 
 
 @contextmanager
@@ -162,7 +168,7 @@ class SliceTask:
             yield from enumerate(self.element.process(Batch((found,))))
 
 
-class _DrawTask:
+class DrawTask:
     """Draws from all sources, in the order of the program, an epoch at a time."""
 
     def __init__(self, job: Job) -> None:
@@ -171,31 +177,44 @@ class _DrawTask:
         self.place = job.layout.place(SOURCES)
         self.sender = Sender(job.layout)
         self.numbers = {stream: number for number, stream in enumerate(self.place.outputs)}
-        self.counted = {source.id: OperatorMetrics() for source in self.graph.sources}
-        self.tuples_in = 0
         self.gathered = self._nothing()
         self.epoch = 0
+        self.has_ended = False
         self.reporter = Reporter(job.reports, SOURCES)
+        self._count_anew()
 
     def _nothing(self) -> Gathered:
         return Gathered([[] for _ in self.place.outputs])
 
-    def rows(self) -> Iterator[Row]:
+    def _count_anew(self) -> None:
+        self.counted = {source.id: OperatorMetrics() for source in self.graph.sources}
+        self.tuples_in = 0
+
+    def rows(self, drawn: Iterator[Drawn | None]) -> Iterator[Row]:
+        """The rows of what is drawn, up to where nothing comes for a while (None) or to the end."""
         error: RunError | None = None
         try:
-            for source, item in draw(self.graph.sources):
-                self._gather(source, item)
+            for each in drawn:
+                if each is None:
+                    break
+                self._gather(*each)
                 if len(self.gathered) >= self.job.epoch:
                     yield from self._sent()
-                    self.epoch += 1
-                    self.gathered = self._nothing()
+            else:
+                self.has_ended = True
         except RunError as problem:
-            error = problem
+            error, self.has_ended = problem, True
+        epoch, count = self.epoch, len(self.gathered)
         yield from self._sent()
         self.reporter.write()
         if error is not None:
-            yield from self.sender.error(self.epoch, Moment(DRAW, (len(self.gathered),)), error)
-        yield self.sender.figures(self.counted, self.tuples_in, [])
+            yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
+
+    def figures(self) -> Row:
+        """What was counted since this was last asked for."""
+        row = self.sender.figures(self.counted, self.tuples_in, [])
+        self._count_anew()
+        return row
 
     def _gather(self, source: Operator, item: Any) -> None:
         port = 0
@@ -229,3 +248,5 @@ class _DrawTask:
             chunk = as_columns(Chunk.of_rows(schema, self.gathered.rows[number]))
             for arrival in self.job.layout.leaving(stream):
                 yield from self.sender.rows(arrival, self.epoch, Piece(chunk, (positions,), end))
+        self.epoch += 1
+        self.gathered = self._nothing()

@@ -1,0 +1,96 @@
+"""A run whose sources are read in the driver: a job for what has come, and then another for what came meanwhile.
+
+What a socket, a pipe or a user's own source gives is to be had in this process only. The parallel regions behind it are
+on Spark all the same, with channels that go on from job to job.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from anabranch.analysis.modules import held_world
+from anabranch.codegen.effects import has_effects
+from anabranch.engines.base import Result
+from anabranch.engines.batching import draw_soon
+from anabranch.engines.drawing import Drawn, check_sources
+from anabranch.engines.interrupts import Shield, shielded
+from anabranch.engines.shared_sources import may_share
+from anabranch.engines.sinks import opened
+from anabranch.engines.spark.jobs_in_a_row import run_next
+from anabranch.engines.spark.setting import Setting
+from anabranch.engines.spark.source_tasks import DrawTask
+from anabranch.engines.spark.spooling import spooled
+from anabranch.engines.spark.tail import Tail
+from anabranch.engines.spark.watching import watched
+from anabranch.graph.plan import Plan
+from anabranch.graph.traverse import loops
+from anabranch.operators.sinks.collect import Collect
+from anabranch.operators.sinks.write_file import WriteFile
+
+_EPOCHS = 64  # of which a job is made at most
+_SECONDS = 2.0  # for which tuples are gathered at most: a job takes about one
+_PATIENCE = 0.2  # seconds that sources may give nothing before what has come is processed
+
+
+def can_be_dealt_out(plan: Plan) -> bool:
+    """Whether what is read in the driver may be processed later, in many channels.
+
+    Not where somebody waits for what comes out, nor where a source and an operator may share something: then each tuple
+    is processed before the next is drawn.
+    """
+    if not plan.regions or loops(plan.graph):
+        return False
+    if not all(isinstance(sink.definition, Collect | WriteFile) for sink in plan.graph.sinks):
+        return False
+    if not any(map(may_share, plan.graph.sources)):
+        return True
+    between = [each for each in plan.graph.operators if not each.is_source and not each.is_sink]
+    with held_world(thoroughly=False):
+        return not any(map(has_effects, between))
+
+
+class AsItComes:
+    """A run as a job for whatever has come."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.metrics = setting.metrics
+        self.layout = setting.laid_out(setting.plan, None)
+        self.tail = Tail(setting.graph, self.layout, self.metrics, setting.form)
+
+    def run(self) -> None:
+        check_sources(self.setting.graph)
+        with shielded() as shield, opened(self.tail.sinks, shield):
+            try:
+                with watched(self.metrics) as folder:
+                    self._process_all(folder, shield)
+            finally:
+                self.metrics.stop()
+                self.metrics.notes += self.tail.notes
+
+    def _process_all(self, folder: str, shield: Shield) -> None:
+        self.tail.spool = folder
+        job = self.setting.job(self.layout, None, folder, reads_sources=False, keeps_state=True)
+        task = DrawTask(job)
+        drawn = _with_pauses(draw_soon(self.setting.graph.sources, _PATIENCE), _EPOCHS * job.epoch)
+        while not task.has_ended:
+            rows = list(spooled(task.rows(drawn), folder if job.shares_files else ""))
+            self.tail.add_figures([task.figures()])
+            if rows:
+                run_next(self.setting.cluster, job, self.tail, rows, shield)
+
+    def result(self) -> Result:
+        return self.tail.result()
+
+
+def _with_pauses(drawn: Iterator[Drawn | None], most: int) -> Iterator[Drawn | None]:
+    """A pause too where tuples have been gathered for long, or are many."""
+    began, count = time.monotonic(), 0
+    for each in drawn:
+        yield each
+        count += 1
+        if each is None or count >= most or time.monotonic() - began >= _SECONDS:
+            if each is not None:
+                yield None
+            began, count = time.monotonic(), 0
