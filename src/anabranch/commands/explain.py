@@ -13,6 +13,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from anabranch.commands.app_options import channels_option, parse_app, print_command_help
+from anabranch.commands.consoles import plain_console
 from anabranch.errors import UsageError
 from anabranch.explain import Explanation, explain
 from anabranch.graph.format import why_not_lines
@@ -114,7 +115,7 @@ def _write_file(path: Path, text: str) -> None:
 
 
 def _print_code(code: str) -> None:
-    console = Console(highlight=False)
+    console = plain_console()
     if not console.is_terminal:
         sys.stdout.write(code)
         return
@@ -122,7 +123,7 @@ def _print_code(code: str) -> None:
 
 
 def _print_text(explanation: Explanation) -> None:
-    console = Console(highlight=False)
+    console = plain_console()
     if not console.is_terminal:
         sys.stdout.write(explanation.to_text(_WIDTH))
         return
