@@ -21,6 +21,7 @@ from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row
 from anabranch.engines.spark.rounds import Rounds
+from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.sending import FIGURES, Sender
 from anabranch.engines.spark.setting import Setting
 from anabranch.engines.spark.shipping import Job
@@ -56,7 +57,7 @@ class InRounds:
         check_sources(self.setting.graph)
         with shielded() as shield, opened(self.tail.sinks, shield):
             try:
-                with watched(self.metrics) as folder:
+                with scratch_folder() as folder, watched(self.metrics, folder):
                     self._process_all(folder, shield)
             finally:
                 self.metrics.stop()
@@ -120,7 +121,7 @@ class InRounds:
                 error = self.tail.process(arranged, shield)
                 if error is not None:
                     raise error from error.__cause__
-        _forget_files(Path(job.reports), self.tail.states)
+        _forget_files(Path(job.scratch), self.tail.states)
 
     def result(self) -> Result:
         return Result(self.setting.graph, self.metrics, collected(self.tail.sinks))
@@ -137,7 +138,7 @@ class _Entry:
         self.sender = Sender(job.layout)
         self.size = job.epoch
         self.epoch = 0  # of all rounds
-        self.folder = job.reports if job.shares_files else ""
+        self.folder = job.scratch if job.shares_files else ""
         self._rows: list[Row] = []
 
     def take(self, port: int, tuples: Chunk, *, is_mark: bool) -> None:
