@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.syntax import Syntax
@@ -38,6 +39,8 @@ def explain_command(given: list[str], errors: Console) -> int:
         return 0 if given else 2
     program, options = parse_app("explain", given, _add_options)
     explanation = explain(program, stage=options["stage"], channels=options["channels"], form=options["form"])
+    if options["on_spark"]:
+        _must_have_layout(explanation, options)
     sequential = _not_parallel(explanation, options["require_parallel"])
     if options["json"] or options["code"] or options["svg"] or options["html"]:
         _write(explanation, options["json"], options["code"], options["svg"], options["html"])
@@ -76,11 +79,18 @@ def _not_parallel(explanation: Explanation, required: list[str]) -> list[str]:
     return [name for name in dict.fromkeys(required) if not explanation.is_parallel(name)]
 
 
+def _must_have_layout(explanation: Explanation, options: dict[str, Any]) -> None:
+    """Before anything is printed or written."""
+    if explanation.stage != "generate":
+        raise UsageError(f"after the stage '{explanation.stage}' nothing can be laid out", hint="leave out --stage")
+    for other in ("json", "code", "svg", "html"):
+        if options[other]:
+            raise UsageError(f"--on-spark adds to the text, and --{other} prints none", hint="call it once for each")
+
+
 def _print_layout(explanation: Explanation) -> None:
     from anabranch.engines.spark.explaining import as_text
 
-    if explanation.stage != "generate":
-        raise UsageError(f"after the stage '{explanation.stage}' nothing can be laid out", hint="leave out --stage")
     print(as_text(explanation.plan, explanation.channels), end="")
 
 

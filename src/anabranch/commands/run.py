@@ -87,9 +87,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add_stream_options(parser)
     spark = parser.add_argument_group("on Spark")
     spark.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="of every parallel "
-                       "region, or by region: R1=2,R2=4; auto (default): one for a core, of a stream four")  # fmt: skip
+                       "region, or by region: R1=2,R2=4; or auto (default): one for each core, of a stream four")  # fmt: skip
     spark.add_argument(
-        "--master", metavar="URL", help="local[*] (default), local[N], spark://host:port, sc://host:port"
+        "--master", metavar="URL", help="local[*,4] (default), local[N], spark://host:port, sc://host:port"
     )
     spark.add_argument("--spark-conf", metavar="KEY=VALUE", type=_setting, action="append", help="a setting of Spark")
     spark.add_argument("--ui", action="store_true", help="Spark's own pages about its jobs, on this machine")
