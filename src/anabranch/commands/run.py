@@ -87,7 +87,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add_stream_options(parser)
     spark = parser.add_argument_group("on Spark")
     spark.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="of every parallel "
-                       "region, or by region: R1=2,R2=4; or auto (default): one for each core, of a stream four")  # fmt: skip
+                       "region, or by region: R1=2,R2=4; or auto (default): one for each core, "
+                       "of a stream four")  # fmt: skip
     spark.add_argument(
         "--master", metavar="URL", help="local[*,4] (default), local[N], spark://host:port, sc://host:port"
     )
