@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pytest
 
 import anabranch as ab
@@ -16,7 +18,7 @@ from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.source_tasks import _in_folder
-from anabranch.engines.spark.watching import Reporter, reported, timed, watched
+from anabranch.engines.spark.watching import Reporter, _task, reported, timed, watched
 from anabranch.errors import RunError
 from anabranch.explain import explain
 from tests.engines.spark.simulated import Simulated
@@ -110,6 +112,15 @@ def test_what_the_tasks_of_a_region_took_and_gave_is_known_at_the_end(session: A
     flows = _flows(SparkCluster(session), sink, channels=2)
     counts = {place: (flow.received, flow.emitted) for place, flow in flows.items()}
     assert counts == {"sources": (2_100, 2_100), "R1": (2_100, 1_400)}
+
+
+def test_a_task_of_sparks_knows_which_it_is(session: Any) -> None:
+    def names(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from (pa.record_batch([pa.array([_task()])], ["name"]) for _ in batches)
+
+    found = [row.name.split("-") for row in session.range(0, 4, 1, 2).mapInArrow(names, "name string").collect()]
+    assert [partition for _, partition in found] == ["0", "1"]
+    assert len({stage for stage, _ in found}) == 1
 
 
 # The folder -----------------------------------------------------------------------------------------------------------
