@@ -21,8 +21,8 @@ echo "demo: anabranch explain examples/mobility_fraud.py"
 .venv/bin/anabranch explain examples/mobility_fraud.py --calls "$CALLS" --out "$ALERTS"
 
 echo
-echo "demo: anabranch run examples/mobility_fraud.py --calls $CALLS --out $ALERTS      (on Spark, in channels)"
-.venv/bin/anabranch run examples/mobility_fraud.py --calls "$CALLS" --out "$ALERTS"
+echo "demo: anabranch run examples/mobility_fraud.py --calls $CALLS --out $ALERTS --engine spark      (in channels)"
+.venv/bin/anabranch run examples/mobility_fraud.py --calls "$CALLS" --out "$ALERTS" --engine spark
 
 .venv/bin/python tools/show_csv.py "$ALERTS"
 

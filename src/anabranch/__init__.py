@@ -1,5 +1,7 @@
 """Anabranch: ordered stream programs, run in parallel with exactly the same tuples in exactly the same order."""
 
+from typing import TYPE_CHECKING, Any
+
 from anabranch.api.aggregates import (
     any_,
     arg_max,
@@ -53,6 +55,9 @@ from anabranch.run import run
 from anabranch.start import start
 from anabranch.version import __version__ as __version__
 
+if TYPE_CHECKING:
+    from anabranch.engines.spark.streams.query import Progress, Query
+
 __all__ = [
     "AnabranchError",
     "App",
@@ -64,6 +69,8 @@ __all__ = [
     "OperatorError",
     "Outputs",
     "Program",
+    "Progress",
+    "Query",
     "Result",
     "RunError",
     "Sink",
@@ -110,3 +117,13 @@ __all__ = [
     "window_end",
     "window_start",
 ]
+
+if not TYPE_CHECKING:  # for a type checker, every name would be one of the package
+
+    def __getattr__(name: str) -> Any:
+        """The classes of streams are imported when they are asked for: who starts none needs no pyarrow or Spark."""
+        if name not in ("Progress", "Query"):
+            raise AttributeError(f"module 'anabranch' has no attribute {name!r}")
+        from anabranch.engines.spark.streams import query
+
+        return getattr(query, name)

@@ -13,6 +13,7 @@ from rich.text import Text
 from anabranch import __version__
 from anabranch.api.where import caller
 from anabranch.commands.cache import cache_command
+from anabranch.commands.consoles import plain_console
 from anabranch.commands.examples import examples_command
 from anabranch.commands.explain import explain_command
 from anabranch.commands.run import run_command
@@ -37,7 +38,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str], Console], int], str]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code is 0, 1 for an error, 2 for a wrong call, 130 for Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    errors = plain_console(stderr=True, soft_wrap=True)
     is_debug = "--debug" in given
     try:
         return _dispatch(given, errors)

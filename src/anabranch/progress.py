@@ -28,6 +28,7 @@ _ROWS_SHOWN = 20
 _FILE_ROWS_SHOWN = 10
 _CELL_COLUMNS = 40
 _FLOAT_COLUMNS = 12
+_SOURCES = "sources"  # the place where they are read on Spark; the name is not imported, since Spark would be too
 
 
 @contextmanager
@@ -89,23 +90,22 @@ class _Line:
         if not flows:
             return self._spinner
         width = max(map(len, flows))
-        lines = [
-            Text(f"    {name.ljust(width)}   {_flow(flow, self._metrics.elapsed)}") for name, flow in flows.items()
-        ]
+        lines = [Text(f"    {name.ljust(width)}   {_flow(flow)}") for name, flow in flows.items()]
         return Group(self._spinner, *lines)
 
 
-def _flow(flow: Flow, seconds: float) -> str:
-    rate = flow.received / seconds if seconds > 0 else 0.0
+def _flow(flow: Flow) -> str:
+    rate = flow.received / flow.seconds if flow.seconds > 0 else 0.0
     return f"{flow.received:,} in · {flow.emitted:,} out · {rate:,.0f} tuples/s"
 
 
 def figures(metrics: Metrics) -> str:
     """Tuples in and out, the rate, and the time a run has taken, on one line."""
     seconds = metrics.elapsed
-    rate = metrics.tuples_in / seconds if seconds > 0 else 0.0
+    tuples_in = _read_so_far(metrics)
+    rate = tuples_in / seconds if seconds > 0 else 0.0
     parts = [
-        f"{metrics.tuples_in:,} in",
+        f"{tuples_in:,} in",
         f"{metrics.tuples_out:,} out",
         f"{rate:,.0f} tuples/s",
         _duration(seconds),
@@ -118,6 +118,14 @@ def figures(metrics: Metrics) -> str:
         if count:
             parts.append(f"{count:,} {what}")
     return " · ".join(parts)
+
+
+def _read_so_far(metrics: Metrics) -> int:
+    """While a run goes on, also what other processes have read that has not come to this one."""
+    reading = metrics.flows.get(_SOURCES)
+    if metrics.stopped is not None or reading is None:
+        return metrics.tuples_in
+    return max(metrics.tuples_in, reading.received)
 
 
 def _duration(seconds: float) -> str:

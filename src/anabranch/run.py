@@ -92,12 +92,12 @@ def run(
         return fused.run(graph, metrics, form)
     from anabranch.compiler import compile
     from anabranch.engines.spark import engine as spark_engine
-    from anabranch.engines.spark.session import SparkOptions
+    from anabranch.engines.spark.session import spark_options
 
-    options = SparkOptions(spark, master, spark_conf or {}, ui)
     plan = compile(graph, form=form)
-    with caller().blamed():
-        asked_channels(plan, channels)  # before Spark is started: a mistake should not take ten seconds to show
+    with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show
+        options = spark_options(spark, master, spark_conf, ui)
+        asked_channels(plan, channels)
     return spark_engine.run(plan, metrics, form, channels, options)
 
 

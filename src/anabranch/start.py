@@ -54,18 +54,19 @@ def start(
         raise UsageError(f"batch_mb={batch_mb!r} is not a size of batches", hint="use a number of megabytes above 0")
     graph = as_program(program, *more).graph
     from anabranch.compiler import compile
-    from anabranch.engines.spark.session import SparkOptions
+    from anabranch.engines.spark.session import spark_options
     from anabranch.engines.spark.streams import start as streams
 
     plan = compile(graph, form=form)
-    with caller().blamed():
-        asked_channels(plan, channels)  # before Spark is started
+    with caller().blamed():  # before Spark is started
+        options = spark_options(spark, master, spark_conf, ui)
+        asked_channels(plan, channels)
     return streams.start(
         plan,
         checkpoint,
         channels=channels,
         form=form,
-        options=SparkOptions(spark, master, spark_conf or {}, ui),
+        options=options,
         metrics=metrics,
         once=once,
         batch_bytes=max(1, int(batch_mb * _MB)),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,7 @@ METHODS = {
     "hints": ["place", "named"],
 }
 WINDOWED = ["aggregate"]
+OF_STREAMS = ["Progress", "Query"]
 
 PARAMETERS: dict[str, list[str]] = {
     "from_items": ["order_by", "partition_by", "on_error"],
@@ -127,8 +130,17 @@ def test_everything_exported_exists_and_is_listed_once() -> None:
 
 
 def test_nothing_is_public_that_is_not_exported() -> None:
+    others = {"Any", "TYPE_CHECKING"}
     public = [name for name, value in vars(ab).items() if not name.startswith("_") and not inspect.ismodule(value)]
-    assert sorted(public) == sorted(ab.__all__)
+    assert sorted({*public, *OF_STREAMS} - others) == sorted(ab.__all__)
+
+
+def test_the_classes_of_streams_are_there_but_not_imported_before_they_are_asked_for() -> None:
+    code = "import sys; import anabranch as ab; assert not {'pyspark', 'pyarrow'} & {*sys.modules}; print(ab.Query)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout == f"{ab.Query!r}\n"
+    with pytest.raises(AttributeError, match="has no attribute 'Queries'"):
+        ab.Queries  # type: ignore[attr-defined]  # noqa: B018
 
 
 @pytest.mark.parametrize("name", ab.__all__)

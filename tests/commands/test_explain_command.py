@@ -149,6 +149,35 @@ def test_the_stage_decides_what_is_shown(app: str, capsys: pytest.CaptureFixture
     assert "use one of: build, properties, regions" in capsys.readouterr().err
 
 
+def test_the_layout_on_spark_is_added_to_the_text(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--channels", "3"]) == 0
+    without = capsys.readouterr().out
+    assert main(["explain", app, "--channels", "3", "--on-spark"]) == 0
+    text, _, layout = capsys.readouterr().out.partition("\nOn Spark\n")
+    assert text == without
+    assert layout.splitlines()[0].startswith("  read from_items")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--json"], "--on-spark adds to the text, and --json prints none"),
+        (["--svg", "numbers.svg"], "--on-spark adds to the text, and --svg prints none"),
+        (["--html", "-"], "--on-spark adds to the text, and --html prints none"),
+        (["--code"], "--on-spark adds to the text, and --code prints none"),
+        (["--stage", "regions"], "after the stage 'regions' nothing can be laid out"),
+    ],
+)
+def test_a_layout_that_could_not_be_shown_is_refused_before_anything_is_written(
+    app: str, tmp_path: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", app, "--on-spark", *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert not (tmp_path / "numbers.svg").exists()
+
+
 # Required to be parallel -----------------------------------------------------------------------------------------
 
 

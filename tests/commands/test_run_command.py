@@ -243,6 +243,12 @@ def test_on_a_terminal_progress_and_a_summary_are_shown(app: str, tmp_path: Path
     assert "n.csv: 40 tuples" in text
 
 
+def test_brackets_and_colons_in_a_path_are_shown_as_they_are(app: str, tmp_path: Path) -> None:
+    text = on_a_terminal("run", app, "--out", str(tmp_path / "out[old]" / "n[" / "x]:car:.csv"))
+    assert "out[old]/n[/x]:car:.csv: 3 tuples" in text
+    assert "Traceback" not in text
+
+
 def test_quiet_shows_nothing_on_a_terminal(app: str, tmp_path: Path) -> None:
     assert on_a_terminal("run", app, "--quiet", "--out", str(tmp_path / "n.csv")) == ""
 

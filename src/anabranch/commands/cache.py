@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.filesize import decimal
 
 from anabranch.codegen import cache_folder
+from anabranch.commands.consoles import plain_console
 from anabranch.graph.phrases import counted
 
 PURPOSE = """\
@@ -31,15 +32,15 @@ def cache_command(given: list[str], errors: Console) -> int:
     parser.add_argument("--clear", action="store_true", help="remove everything that is in it")
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
     options = parser.parse_args(given)
-    console = Console(highlight=False, soft_wrap=True)
+    console = plain_console(soft_wrap=True)
     for line in _unusable():
-        console.print(line, markup=False)
+        console.print(line)
     for folder in cache_folder.lasting_folders():
         found = cache_folder.entries(folder)
         size = counted(len(found), "module") + f", {decimal(sum(entry.size for entry in found))}"
         if options.clear:
             cache_folder.clear(folder)
-        console.print(f"{folder}: {size}{' removed' if options.clear else ''}", markup=False)
+        console.print(f"{folder}: {size}{' removed' if options.clear else ''}")
     return 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from anabranch.commands.consoles import plain_console
 from anabranch.errors import AnabranchError, UsageError
 from anabranch.load import apps_of_file
 
@@ -39,7 +40,7 @@ def examples_command(given: list[str], errors: Console) -> int:
         )
     listed = [entry for path in files for entry in _listed(path)]
     width = max(len(target) for target, _ in listed)
-    console = Console(highlight=False, soft_wrap=True)
+    console = plain_console(soft_wrap=True)
     for target, summary in listed:
         console.print(Text.assemble(target.ljust(width + 2), summary))
     console.print(f"\nTo run one on data made for it: anabranch run {FOLDER}/NAME.py --generate 100000")

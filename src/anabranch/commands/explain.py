@@ -7,12 +7,14 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
 from anabranch.commands.app_options import channels_option, parse_app, print_command_help
+from anabranch.commands.consoles import plain_console
 from anabranch.errors import UsageError
 from anabranch.explain import Explanation, explain
 from anabranch.graph.format import why_not_lines
@@ -37,6 +39,8 @@ def explain_command(given: list[str], errors: Console) -> int:
         return 0 if given else 2
     program, options = parse_app("explain", given, _add_options)
     explanation = explain(program, stage=options["stage"], channels=options["channels"], form=options["form"])
+    if options["on_spark"]:
+        _must_have_layout(explanation, options)
     sequential = _not_parallel(explanation, options["require_parallel"])
     if options["json"] or options["code"] or options["svg"] or options["html"]:
         _write(explanation, options["json"], options["code"], options["svg"], options["html"])
@@ -75,11 +79,18 @@ def _not_parallel(explanation: Explanation, required: list[str]) -> list[str]:
     return [name for name in dict.fromkeys(required) if not explanation.is_parallel(name)]
 
 
+def _must_have_layout(explanation: Explanation, options: dict[str, Any]) -> None:
+    """Before anything is printed or written."""
+    if explanation.stage != "generate":
+        raise UsageError(f"after the stage '{explanation.stage}' nothing can be laid out", hint="leave out --stage")
+    for other in ("json", "code", "svg", "html"):
+        if options[other]:
+            raise UsageError(f"--on-spark adds to the text, and --{other} prints none", hint="call it once for each")
+
+
 def _print_layout(explanation: Explanation) -> None:
     from anabranch.engines.spark.explaining import as_text
 
-    if explanation.stage != "generate":
-        raise UsageError(f"after the stage '{explanation.stage}' nothing can be laid out", hint="leave out --stage")
     print(as_text(explanation.plan, explanation.channels), end="")
 
 
@@ -114,7 +125,7 @@ def _write_file(path: Path, text: str) -> None:
 
 
 def _print_code(code: str) -> None:
-    console = Console(highlight=False)
+    console = plain_console()
     if not console.is_terminal:
         sys.stdout.write(code)
         return
@@ -122,7 +133,7 @@ def _print_code(code: str) -> None:
 
 
 def _print_text(explanation: Explanation) -> None:
-    console = Console(highlight=False)
+    console = plain_console()
     if not console.is_terminal:
         sys.stdout.write(explanation.to_text(_WIDTH))
         return

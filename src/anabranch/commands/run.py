@@ -12,6 +12,7 @@ from rich.text import Text
 
 from anabranch.api.app import App
 from anabranch.commands.app_options import channels_option, parse_app, print_command_help
+from anabranch.commands.consoles import plain_console
 from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.engines.base import Metrics
@@ -55,8 +56,8 @@ def run_command(given: list[str], errors: Console) -> int:
     if is_shown:
         errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {figures(metrics)}"))
         for note in metrics.notes:
-            errors.print(f"  {note}", highlight=False)
-    console = Console(highlight=False)
+            errors.print(f"  {note}")
+    console = plain_console()
     if options["generate"] is not None:
         print_files(console, program.graph, metrics)
         console.print(f"The data are in {folder_for(program.name)}.", soft_wrap=True)
@@ -71,7 +72,7 @@ def _generated(errors: Console, app: App[...], options: dict[str, Any]) -> dict[
     if count is None:
         return {}
     if errors.is_terminal and not options["quiet"]:
-        errors.print(f"making data of size {count:,} in {folder_for(app.name)}", highlight=False)
+        errors.print(f"making data of size {count:,} in {folder_for(app.name)}")
     return generate_data(app, count)
 
 
@@ -86,9 +87,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add_stream_options(parser)
     spark = parser.add_argument_group("on Spark")
     spark.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="of every parallel "
-                       "region, or by region: R1=2,R2=4; auto (default): one for a core, of a stream four")  # fmt: skip
+                       "region, or by region: R1=2,R2=4; or auto (default): one for each core, "
+                       "of a stream four")  # fmt: skip
     spark.add_argument(
-        "--master", metavar="URL", help="local[*] (default), local[N], spark://host:port, sc://host:port"
+        "--master", metavar="URL", help="local[*,4] (default), local[N], spark://host:port, sc://host:port"
     )
     spark.add_argument("--spark-conf", metavar="KEY=VALUE", type=_setting, action="append", help="a setting of Spark")
     spark.add_argument("--ui", action="store_true", help="Spark's own pages about its jobs, on this machine")

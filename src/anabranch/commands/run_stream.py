@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from anabranch.commands.consoles import plain_console
 from anabranch.engines.base import Result
 from anabranch.engines.interrupts import shielded
 from anabranch.errors import UsageError
@@ -42,7 +43,7 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
     batch_mb = _BATCH_MB if options["batch_mb"] is None else options["batch_mb"]
     is_shown = errors.is_terminal and not options["quiet"]
     if not options["quiet"]:  # also where no figures are shown: else there would be nothing to see for a while
-        errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream", highlight=False)
+        errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream")
     with shielded():
         query = start(program, batch_mb=batch_mb, **{name: options[name] for name in _OF_A_START})
         display: AbstractContextManager[None] = stream_shown(errors, program.name, query) if is_shown else nullcontext()
@@ -61,6 +62,6 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
     if is_shown:
         errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {stream_figures(query.progress)}"))
         for line in (*result.metrics.notes, *written(program.graph, result.metrics)):
-            errors.print(f"  {line}", highlight=False)
-    print_collected(Console(highlight=False), result)
+            errors.print(f"  {line}")
+    print_collected(plain_console(), result)
     return 0

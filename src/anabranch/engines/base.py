@@ -21,6 +21,7 @@ class Flow:
 
     received: int = 0
     emitted: int = 0
+    seconds: float = 0.0  # from its first report to the last that said something new
 
 
 @dataclass

@@ -15,7 +15,7 @@ from py4j import java_gateway
 
 import anabranch as ab
 from anabranch.engines.spark.jobs import rows_of
-from anabranch.engines.spark.session import SparkError, SparkOptions, session_for
+from anabranch.engines.spark.session import SparkError, SparkOptions, session_for, spark_options
 from anabranch.errors import UsageError
 from anabranch.run import as_program
 
@@ -104,6 +104,8 @@ def test_the_active_session_is_used_also_from_another_thread(session: Any) -> No
 def test_a_session_is_taken_for_what_it_is_and_not_changed(session: Any) -> None:
     settings = {"spark.shuffle.compress": "false"}
     assert session_for(SparkOptions(master=session.conf.get("spark.master"), conf=settings)) is session
+    as_values = spark_options(session, None, {"spark.shuffle.compress": False}, ui=False)
+    assert session_for(as_values) is session
     with pytest.raises(UsageError, match=r"master='local\[4\]' cannot change the session that is active"):
         session_for(SparkOptions(master="local[4]"))
     with pytest.raises(UsageError, match=r"spark.task.cpus='2' cannot change an existing session"):

@@ -37,7 +37,7 @@ class Channel:
         self.arriving = job.layout.arriving(place.id)
         self.lineage = job.layout.lineage_of_items(place)
         self.has_stopped = False
-        self.reporter = Reporter(job.reports, place.id)
+        self.reporter = Reporter(job.scratch, place.id)
         self.begin_figures()
 
     @property
@@ -82,7 +82,8 @@ class Channel:
             yield from self._sent(epoch, items, stopped.outputs)
             yield from self.sender.error(epoch, self.moment(items, stopped), self.error(stopped.error))
             return
-        self.reporter.add(len(items), sum(map(len, outputs)))
+        tuples = [len(one.chunk) for one, at in zip(arrived, self.arriving, strict=True) if at.clock is None]
+        self.reporter.add(sum(tuples), sum(map(len, outputs)))
         yield from self._sent(epoch, items, outputs)
 
     def items(self, epoch: int, arrived: list[Arrived]) -> Items:

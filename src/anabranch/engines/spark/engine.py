@@ -15,6 +15,7 @@ from anabranch.engines.spark.live import AsItComes, can_be_dealt_out
 from anabranch.engines.spark.looping import InRounds
 from anabranch.engines.spark.parts import WrittenParts, with_parts
 from anabranch.engines.spark.rounds import Rounds, rounds_of
+from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.session import SparkOptions, session_for
 from anabranch.engines.spark.setting import Setting
 from anabranch.engines.spark.shipping import CannotBeSent
@@ -103,7 +104,7 @@ class _AtOnce:
 
     def _process_all(self, shield: Shield) -> None:
         parts = str(self.parts.folder.place) if self.parts is not None else ""
-        with watched(self.metrics) as folder:
+        with scratch_folder() as folder, watched(self.metrics, folder):
             self.tail.spool = folder
             job = self.setting.job(self.layout, self.slices, folder, is_ordered=self.tail.is_ordered, parts=parts)
             with closing(self.setting.cluster.rows(job)) as arriving:

@@ -18,6 +18,7 @@ from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.spooling import file_of
 from anabranch.engines.spark.tail import Tail
+from anabranch.engines.spark.watching import join_reports
 
 
 def run_next(cluster: Cluster, job: Job, tail: Tail, rows: Sequence[Row], shield: Shield) -> None:
@@ -28,7 +29,8 @@ def run_next(cluster: Cluster, job: Job, tail: Tail, rows: Sequence[Row], shield
             error = tail.process(arranged, shield)
             if error is not None:
                 raise error from error.__cause__
-    _forget_files(Path(job.reports), tail.states)
+    _forget_files(Path(job.scratch), tail.states)
+    join_reports(Path(job.scratch))
 
 
 def _restored(states: Mapping[tuple[int, int], Row]) -> list[Row]:

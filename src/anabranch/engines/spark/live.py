@@ -18,6 +18,7 @@ from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.shared_sources import may_share
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.jobs_in_a_row import run_next
+from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.setting import Setting
 from anabranch.engines.spark.source_tasks import DrawTask
 from anabranch.engines.spark.spooling import spooled
@@ -63,7 +64,7 @@ class AsItComes:
         check_sources(self.setting.graph)
         with shielded() as shield, opened(self.tail.sinks, shield):
             try:
-                with watched(self.metrics) as folder:
+                with scratch_folder() as folder, watched(self.metrics, folder):
                     self._process_all(folder, shield)
             finally:
                 self.metrics.stop()

@@ -20,6 +20,7 @@ from anabranch.engines.sinks import opened
 from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.jobs_in_a_row import run_next
 from anabranch.engines.spark.rounds import Rounds
+from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.setting import Setting
 from anabranch.engines.spark.shipping import Job
@@ -55,7 +56,7 @@ class InRounds:
         check_sources(self.setting.graph)
         with shielded() as shield, opened(self.tail.sinks, shield):
             try:
-                with watched(self.metrics) as folder:
+                with scratch_folder() as folder, watched(self.metrics, folder):
                     self._process_all(folder, shield)
             finally:
                 self.metrics.stop()
@@ -129,7 +130,7 @@ class _Entry:
         self.sender = Sender(job.layout)
         self.size = job.epoch
         self.epoch = 0  # of all rounds
-        self.folder = job.reports if job.shares_files else ""
+        self.folder = job.scratch if job.shares_files else ""
         self._rows: list[Row] = []
 
     def take(self, port: int, tuples: Chunk, *, is_mark: bool) -> None:

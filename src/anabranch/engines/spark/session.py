@@ -6,11 +6,11 @@ import sys
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from anabranch.engines.spark.starting import SparkOptions, started
+from anabranch.engines.spark.starting import SparkOptions, spark_options, started
 from anabranch.engines.spark.troubles import SparkError, spark_error
 from anabranch.errors import UsageError
 
-__all__ = ["SparkError", "SparkOptions", "cores_of", "is_on_this_machine", "session_for"]
+__all__ = ["SparkError", "SparkOptions", "cores_of", "is_on_this_machine", "session_for", "spark_options"]
 
 _MANY = 100_000  # more numbers than any cluster has cores
 

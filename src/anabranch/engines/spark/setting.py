@@ -56,7 +56,7 @@ class Setting:
         return layout
 
     def job(self, layout: Layout, slices: Slices, folder: str, *, reads_sources: bool = True, **more: Any) -> Job:
-        """All that tasks need to know; `folder` is for what they report and for large rows."""
+        """All that tasks need to know; `folder` is the temporary one of the run."""
         for_tasks = layout.for_tasks(read_sources=reads_sources)
         return Job(
             for_tasks,

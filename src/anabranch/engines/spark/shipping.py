@@ -41,7 +41,7 @@ class Job:
     slices: tuple[Any, ...] | None  # of the only source; None where one task draws from all sources
     epoch: int  # tuples that are drawn for one epoch
     epochs: int = 1  # about how many there are
-    reports: str = ""  # the folder for those who watch, and for large rows
+    scratch: str = ""  # the temporary folder of the run, for large rows and for reports
     shares_files: bool = False  # whether all tasks certainly see it
     folder: str = "."  # where the run is, which relative paths start at
     is_ordered: bool = True  # else the sinks take what comes as it comes

@@ -101,7 +101,7 @@ class SliceTask:
         self.tuples_in = 0
         decision = job.generated.get(SOURCES)
         self.element = built(decision) if decision is not None else None
-        self.reporter = Reporter(job.reports, SOURCES)
+        self.reporter = Reporter(job.scratch, SOURCES)
         self.parts = PartWriter(job) if job.parts else None
 
     def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
@@ -138,12 +138,13 @@ class SliceTask:
         except RunError as problem:
             error = problem
         count = 0
+        self.reporter.add(self.tuples_in - before, 0)
         for stream, chunks in zip(self.place.outputs, outputs, strict=True):
             schema = self.job.layout.graph.operator(stream.operator).outputs[stream.port].schema
             chunk = as_columns(joined(schema, chunks)) if chunks else Chunk.of_rows(schema, [])
             count = len(chunk)
             sent = Piece(chunk, None, (count,) if is_last and error is None else None)
-            self.reporter.add(self.tuples_in - before, count)
+            self.reporter.add(0, count)
             for arrival in self.job.layout.leaving(stream):
                 if arrival.place == PARTS:
                     assert self.parts is not None
@@ -180,7 +181,7 @@ class DrawTask:
         self.gathered = self._nothing()
         self.epoch = 0
         self.has_ended = False
-        self.reporter = Reporter(job.reports, SOURCES)
+        self.reporter = Reporter(job.scratch, SOURCES)
         self._count_anew()
 
     def _nothing(self) -> Gathered:
@@ -237,7 +238,7 @@ class DrawTask:
                 self.gathered.add(number, item)
 
     def _sent(self) -> Iterator[Row]:
-        self.reporter.add(len(self.gathered), len(self.gathered))
+        self.reporter.add(self.tuples_in - self.reporter.flow.received, sum(map(len, self.gathered.rows)))
         turns = np.array(self.gathered.turns, np.int64)
         for stream, number in self.numbers.items():
             schema = self.graph.operator(stream.operator).outputs[stream.port].schema

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from anabranch.engines.spark.java import find_java
 from anabranch.engines.spark.troubles import SparkError, innermost, spark_error
+from anabranch.errors import UsageError, shown
 
 LOCAL = "local[*,4]"  # on all cores, and a task that fails is tried four times, as on a cluster
 _LINES_SHOWN = 6
@@ -61,6 +62,25 @@ class SparkOptions:
     ui: bool = False
 
 
+def spark_options(session: Any, master: Any, conf: Any, ui: bool) -> SparkOptions:
+    """What a user asked for, looked at before Spark starts; settings are text, as Spark has them."""
+    if session is not None and (isinstance(session, type) or not hasattr(session, "createDataFrame")):
+        raise UsageError(f"spark={shown(session)} is no Spark session", hint="give what SparkSession.builder makes")
+    if master is not None and not isinstance(master, str):
+        raise UsageError(f"master={shown(master)} is no address", hint='for example master="local[4]"')
+    if master is not None and master.startswith("sc://"):
+        _address(master)
+    if conf is not None and not isinstance(conf, Mapping):
+        raise UsageError(
+            f"spark_conf={shown(conf)} has no settings by name", hint='for example {"spark.executor.memory": "4g"}'
+        )
+    return SparkOptions(session, master, {name: _as_text(value) for name, value in (conf or {}).items()}, ui)
+
+
+def _as_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def started(options: SparkOptions) -> Any:
     """A new session."""
     master = options.master or os.environ.get("SPARK_REMOTE")
@@ -94,13 +114,24 @@ def _connected(url: str, options: SparkOptions) -> Any:
 
 def _must_listen(url: str) -> None:
     """Connect itself would try for ten minutes before it says that nobody is there."""
-    address = urlsplit(url)
     try:
-        socket.create_connection((address.hostname, address.port or _CONNECT_PORT), _SECONDS_TO_ANSWER).close()
+        socket.create_connection(_address(url), _SECONDS_TO_ANSWER).close()
     except ConnectionRefusedError:
         raise SparkError(f"no Spark Connect server listens at {url}") from None
     except OSError:  # perhaps there is another way to it, as through a proxy
         return
+
+
+def _address(url: str) -> tuple[str, int]:
+    """The host and port of a Connect server."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # what stands for a port is none
+        host, port = None, None
+    if not host:
+        raise UsageError(f"{url} is no address of a Spark Connect server", hint="for example sc://localhost:15002")
+    return host, port or _CONNECT_PORT
 
 
 def _submitted(options: SparkOptions) -> Any:
@@ -129,9 +160,7 @@ def _started_here(master: str, options: SparkOptions) -> Any:
     if home is not None:
         environment["SPARK_HOME"] = home
     builder = SparkSession.builder.appName("anabranch").master(master)
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it has to say, its errors say too
-    logging.getLogger().addFilter(_is_not_of_py4j)
-    with _environment(environment), _quiet():
+    with _left_behind_only_if_started(home), _environment(environment), _quiet():
         session = _built(builder, {**_settings(master, options), **options.conf})
         session.sparkContext.setLogLevel("ERROR")
     if home is not None:
@@ -139,6 +168,24 @@ def _started_here(master: str, options: SparkOptions) -> Any:
     if options.ui:
         print(f"Spark's pages: {session.sparkContext.uiWebUrl}", file=sys.stderr)
     return session
+
+
+@contextmanager
+def _left_behind_only_if_started(home: str | None) -> Iterator[None]:
+    """Logging in which py4j is silent, and a folder, are there as long as Spark is; not where it does not start."""
+    py4j, root = logging.getLogger("py4j"), logging.getLogger()
+    level, is_filtered = py4j.level, _is_not_of_py4j in root.filters
+    py4j.setLevel(logging.CRITICAL)  # what it has to say, its errors say too
+    root.addFilter(_is_not_of_py4j)
+    try:
+        yield
+    except BaseException:
+        py4j.setLevel(level)
+        if not is_filtered:
+            root.removeFilter(_is_not_of_py4j)
+        if home is not None:
+            shutil.rmtree(home, ignore_errors=True)
+        raise
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:

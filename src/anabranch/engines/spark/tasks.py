@@ -39,7 +39,7 @@ def run_level(load: Callable[[], Job], level: int) -> Any:
 
 def in_batches(rows: Iterable[Row], job: Job) -> Iterator[pa.RecordBatch]:
     """What a task gives to Spark: a row at a time, since each may be large."""
-    for row in spooled(rows, job.reports, only_for=None if job.shares_files else len(job.layout.places) - 1):
+    for row in spooled(rows, job.scratch, only_for=None if job.shares_files else len(job.layout.places) - 1):
         yield as_batch(row)
     freeze()
 
@@ -67,7 +67,7 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
 
 def _processed(job: Job, channel: Channel | PartWriter, rows: Iterable[Row]) -> Iterator[Row]:
     for epoch, of_epoch in groupby(rows, key=lambda row: row.epoch):
-        yield from channel.epoch(epoch, [fetched(row, job.reports) for row in of_epoch])
+        yield from channel.epoch(epoch, [fetched(row, job.scratch) for row in of_epoch])
     yield from channel.figures()
 
 
@@ -75,7 +75,7 @@ def _continued(job: Job, channel: Channel, rows: Iterator[Row]) -> Iterator[Row]
     """A channel that goes on where it was in the last round. Its state, if there is one, is the first row."""
     first = next(rows)
     if first.epoch == FIGURES:
-        channel.state.restore(bytes(fetched(first, job.reports).payload))
+        channel.state.restore(bytes(fetched(first, job.scratch).payload))
         channel.begin_figures()
     else:
         rows = chain([first], rows)

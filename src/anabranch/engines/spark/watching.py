@@ -8,30 +8,29 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from anabranch.engines.base import Flow, Metrics
-from anabranch.errors import RunError
 
 _EVERY = 0.25  # seconds
-_MOST_TRIES = 20
 
 
 class Reporter:
-    """In a task: says now and then what has gone through it."""
+    """In a task: says that it has begun, and now and then what has gone through it."""
 
     def __init__(self, folder: str, place: str) -> None:
         self.flow = Flow()
-        self._file = Path(folder) / f"{place}-{os.getpid()}-{time.time_ns()}.json"
+        self._file = Path(folder) / f"{place}-{_task()}.json"
         self._is_seen = os.path.isdir(folder)
         self._place = place
         self._due = 0.0
+        self.write()
 
     def add(self, received: int, emitted: int) -> None:
         self.flow.received += received
@@ -43,7 +42,7 @@ class Reporter:
         if not self._is_seen:
             return
         self._due = time.monotonic() + _EVERY
-        part = self._file.with_suffix(".part")
+        part = self._file.with_suffix(f".{os.getpid()}")
         try:
             part.write_text(json.dumps([self._place, self.flow.received, self.flow.emitted]))
             part.replace(self._file)
@@ -51,42 +50,65 @@ class Reporter:
             self._is_seen = False
 
 
+def _task() -> str:
+    """Which task this is, the same in all attempts at it, so that only the last one counts."""
+    pyspark = sys.modules.get("pyspark")
+    task = pyspark.TaskContext.get() if pyspark is not None else None
+    if task is None:  # no Spark runs it: it is tried once
+        return f"{os.getpid()}-{time.time_ns()}"
+    return f"{task.stageId()}-{task.partitionId()}"
+
+
 @contextmanager
-def watched(metrics: Metrics) -> Iterator[str]:
-    """While a job runs: a folder for its reporters, and the flows of its places in the figures."""
-    try:
-        folder = tempfile.mkdtemp(prefix="anabranch-")
-    except OSError as problem:
-        raise RunError(f"there is no room for temporary files: {problem}", hint="set TMPDIR to a folder") from None
+def watched(metrics: Metrics, folder: str) -> Iterator[None]:
+    """While a job runs, what its reporters say in a folder is in the figures, by place; and at the end all of it."""
     stop = threading.Event()
     watcher = threading.Thread(target=_watch, args=(Path(folder), metrics, stop), daemon=True)
     watcher.start()
     try:
-        yield folder
+        yield
     finally:
         stop.set()
         watcher.join()
-        _remove(folder)
-
-
-def _remove(folder: str) -> None:
-    """Tasks of a run that was broken off go on for a moment, and may write while the folder is being removed."""
-    for _ in range(_MOST_TRIES):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not os.path.exists(folder):
-            return
-        time.sleep(_EVERY)
 
 
 def _watch(folder: Path, metrics: Metrics, stop: threading.Event) -> None:
-    while not stop.wait(_EVERY):
-        flows: dict[str, Flow] = {}
-        for file in folder.rglob("*.json"):
-            try:
-                place, received, emitted = json.loads(file.read_text())
-            except (OSError, ValueError):
-                continue
-            flow = flows.setdefault(place, Flow())
-            flow.received += received
-            flow.emitted += emitted
-        metrics.flows = dict(sorted(flows.items()))
+    began: dict[str, float] = {}
+    is_over = False
+    while not is_over:
+        is_over = stop.wait(_EVERY)
+        metrics.flows = timed(reported(folder), metrics.flows, began, time.perf_counter())
+
+
+def timed(flows: dict[str, Flow], known: dict[str, Flow], began: dict[str, float], now: float) -> dict[str, Flow]:
+    """Flows with their seconds: from when a place was first heard of to when it last had something new to say."""
+    found = {}
+    for place, flow in flows.items():
+        before, first = known.get(place, Flow()), began.setdefault(place, now)
+        is_new = (flow.received, flow.emitted) != (before.received, before.emitted)
+        found[place] = replace(flow, seconds=now - first if is_new else before.seconds)
+    return found
+
+
+def join_reports(folder: Path) -> None:
+    """Between two jobs of a run: what all tasks have said so far in one file for each place. There may be many jobs."""
+    files = list(folder.glob("*.json"))
+    flows = reported(folder)
+    for file in files:
+        file.unlink(missing_ok=True)
+    for number, (place, flow) in enumerate(flows.items()):
+        (folder / f"before-{number}.json").write_text(json.dumps([place, flow.received, flow.emitted]))
+
+
+def reported(folder: Path) -> dict[str, Flow]:
+    """What the tasks of each place have said last, added up."""
+    flows: dict[str, Flow] = {}
+    for file in folder.rglob("*.json"):
+        try:
+            place, received, emitted = json.loads(file.read_text())
+        except (OSError, ValueError):
+            continue
+        flow = flows.setdefault(place, Flow())
+        flow.received += received
+        flow.emitted += emitted
+    return dict(sorted(flows.items()))

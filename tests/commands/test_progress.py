@@ -1,0 +1,80 @@
+"""What is shown while a program runs is what is known of it then."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+import anabranch as ab
+from anabranch import progress
+from anabranch.commands.consoles import plain_console
+from anabranch.engines.base import Flow, Metrics
+from anabranch.engines.spark.layout import SOURCES
+from anabranch.engines.spark.streams.query import Progress
+from anabranch.progress import _flow, _Line, figures, stream_figures
+from anabranch.run import as_program
+
+
+class N(NamedTuple):
+    n: int
+
+
+def running(tuples_in: int = 0, **flows: Flow) -> Metrics:
+    """The figures of a run that goes on."""
+    metrics = Metrics(tuples_in=tuples_in, flows=flows)
+    metrics.start(as_program(ab.from_items(N, []).collect("out")).graph)
+    return metrics
+
+
+def lines(metrics: Metrics) -> list[str]:
+    console = plain_console(soft_wrap=True)
+    with console.capture() as captured:
+        console.print(_Line("fraud", metrics)())
+    return captured.get().splitlines()
+
+
+def test_a_region_has_a_line_under_that_of_the_run_with_its_own_rate() -> None:
+    flows = {"R1": Flow(1_000, 900, 0.5), "sources": Flow(4_000, 4_000, 2.0)}
+    first, *others = lines(running(**flows))
+    assert first.startswith("⠋ fraud   4,000 in · 0 out · ")
+    assert others == [
+        "    R1        1,000 in · 900 out · 2,000 tuples/s",
+        "    sources   4,000 in · 4,000 out · 2,000 tuples/s",
+    ]
+
+
+def test_without_reports_there_is_one_line() -> None:
+    [line] = lines(running())
+    assert line.startswith("⠋ fraud   0 in · 0 out · 0 tuples/s · ")
+
+
+def test_a_region_that_has_just_begun_has_no_rate_yet() -> None:
+    assert _flow(Flow(5, 5)) == "5 in · 5 out · 0 tuples/s"
+
+
+def test_what_the_sources_have_read_counts_before_it_has_come_to_the_driver() -> None:
+    assert progress._SOURCES == SOURCES
+    assert figures(running(0, sources=Flow(70, 70, 1.0))).startswith("70 in · 0 out · ")
+    assert figures(running(80, sources=Flow(70, 70, 1.0))).startswith("80 in · 0 out · ")
+
+
+def test_when_a_run_is_over_only_what_it_has_processed_counts() -> None:
+    metrics = running(60, sources=Flow(70, 70, 1.0))
+    metrics.stop()
+    assert figures(metrics).startswith("60 in · 0 out · ")
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (Progress(-1, 0, 0, 0.0, 0.0, 999, 0.0), "no batch yet · 999 bytes waiting"),
+        (
+            Progress(1_234, 5_000, 40, 99.6, 2_000.4, 1_500_000, 0.25),
+            "batch 1,234 · 5,000 in · 40 out · 100 tuples/s come · 2,000 tuples/s processed · 1.5 MB waiting"
+            " · 0.2 s behind",
+        ),
+    ],
+)
+def test_a_stream_says_how_far_it_is_on_one_line(given: Progress, shown: str) -> None:
+    assert stream_figures(given) == shown
