@@ -66,8 +66,8 @@ def run(
     graph = as_program(program, *more).graph
     chosen = engine or default_engine()
     where = caller().location
-    _must_be_one(chosen, "engine", ENGINES, where)
-    _must_be_one(form, "form of generated code", FORMS, where)
+    must_be_one(chosen, "engine", ENGINES, where)
+    must_be_one(form, "form of generated code", FORMS, where)
     if form != "auto" and chosen == "sequential":
         raise UsageError(
             f"the engine '{chosen}' generates no code, so it has no form '{form}'",
@@ -101,7 +101,7 @@ def run(
     return spark_engine.run(plan, metrics, form, channels, options)
 
 
-def _must_be_one(given: str, what: str, known: tuple[str, ...], where: Location | None) -> None:
+def must_be_one(given: str, what: str, known: tuple[str, ...], where: Location | None = None) -> None:
     if given not in known:
         kind, _, rest = what.partition(" ")
         raise UsageError(

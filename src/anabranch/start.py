@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.where import caller
-from anabranch.codegen.forms import Form
+from anabranch.codegen.forms import FORMS, Form
 from anabranch.engines.base import Metrics
 from anabranch.errors import UsageError
 from anabranch.graph.degree import Channels, asked_channels
 from anabranch.graph.model import Program
-from anabranch.run import as_program
+from anabranch.run import as_program, must_be_one
 
 if TYPE_CHECKING:
     from anabranch.engines.spark.streams.query import Query
@@ -50,20 +51,24 @@ def start(
     The query that is returned has `progress`, `stop()`, `finish()` (what has arrived is all there is) and
     `await_done()`.
     """
-    if not isinstance(batch_mb, int | float) or not batch_mb > 0:
-        raise UsageError(f"batch_mb={batch_mb!r} is not a size of batches", hint="use a number of megabytes above 0")
+    from anabranch.engines.spark.streams.checkpoint import folder_of
+
+    with caller().blamed():  # what is wrong at first sight: before Spark is started
+        _must_be_a_size(batch_mb)
+        must_be_one(form, "form of generated code", FORMS)
+        folder = folder_of(checkpoint)
     graph = as_program(program, *more).graph
     from anabranch.compiler import compile
     from anabranch.engines.spark.session import spark_options
     from anabranch.engines.spark.streams import start as streams
 
     plan = compile(graph, form=form)
-    with caller().blamed():  # before Spark is started
+    with caller().blamed():
         options = spark_options(spark, master, spark_conf, ui)
         asked_channels(plan, channels)
     return streams.start(
         plan,
-        checkpoint,
+        folder,
         channels=channels,
         form=form,
         options=options,
@@ -71,3 +76,9 @@ def start(
         once=once,
         batch_bytes=max(1, int(batch_mb * _MB)),
     )
+
+
+def _must_be_a_size(batch_mb: object) -> None:
+    is_number = isinstance(batch_mb, int | float) and not isinstance(batch_mb, bool)
+    if not is_number or not 0 < cast(float, batch_mb) < math.inf:
+        raise UsageError(f"batch_mb={batch_mb!r} is not a size of batches", hint="use a number of megabytes above 0")

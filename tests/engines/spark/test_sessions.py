@@ -93,6 +93,19 @@ def test_jobs_at_the_same_time_share_the_settings(session: Any) -> None:
     assert theirs.conf.get("spark.sql.adaptive.enabled") == "true"
 
 
+def test_the_callers_own_job_description_comes_back(session: Any) -> None:
+    context = session.sparkContext
+    context.setJobDescription("mine")
+    try:
+        rows = rows_of(session, "numbers", lambda: session.range(3))
+        next(rows)
+        assert context.getLocalProperty("spark.job.description") == "numbers"
+        rows.close()
+        assert context.getLocalProperty("spark.job.description") == "mine"
+    finally:
+        context.setJobDescription(None)
+
+
 def test_the_active_session_is_used_also_from_another_thread(session: Any) -> None:
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.append(session_for(SparkOptions())))

@@ -55,7 +55,7 @@ class SparkCluster:
         return is_on_this_machine(self.session)
 
     def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
-        with closing(rows_of(self.session, _described(job.layout), lambda: self.frame(job, given))) as rows:
+        with closing(rows_of(self.session, described(job.layout), lambda: self.frame(job, given))) as rows:
             for row in rows:
                 yield Row(*row)
 
@@ -95,7 +95,7 @@ def _epochs(rows: Sequence[Row]) -> tuple[int, int]:
     return min(found), max(found) - min(found) + 1
 
 
-def _described(layout: Layout) -> str:
+def described(layout: Layout) -> str:
     """The job's name in Spark's pages."""
     places = "; ".join(_name(place) for place in layout.places if not place.is_tail)
     return shortened(f"{layout.graph.name}: {places}")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
-from weakref import WeakKeyDictionary
 
+from anabranch.engines.spark.session_settings import settings
 from anabranch.engines.spark.troubles import spark_error
 
 # Chunk rows are large: few of them at a time keep memory bounded. Partitions are channels: nobody may join them, and
@@ -27,7 +27,7 @@ def rows_of(session: Any, description: str, frame: Callable[[], Any]) -> Generat
     from pyspark.errors import PySparkException
 
     try:
-        with _set_up(session), _described(session, description), _tagged(session):
+        with settings(session, _SETTINGS), _described(session, description), _tagged(session):
             with _unbroken():
                 rows = iter(frame().toLocalIterator(prefetchPartitions=False))
             yield from rows
@@ -53,56 +53,18 @@ def _tagged(session: Any) -> Iterator[None]:
 
 @contextmanager
 def _described(session: Any, description: str) -> Iterator[None]:
-    """The name of a job in Spark's pages; over Connect it cannot be given."""
+    """The name of a job in Spark's pages, in place of the caller's own; over Connect it cannot be given."""
     context = getattr(session, "sparkContext", None)
+    before = None
     if context is not None:
+        before = context.getLocalProperty("spark.job.description")
         context.setJobDescription(description)
     try:
         yield
     finally:
         if context is not None:
             with suppress(Exception):
-                context.setJobDescription(None)
-
-
-# Settings -------------------------------------------------------------------------------------------------------------
-
-_lock = threading.Lock()
-_changed: WeakKeyDictionary[Any, tuple[int, dict[str, str | None]]] = WeakKeyDictionary()  # users, what was before
-
-
-@contextmanager
-def _set_up(session: Any) -> Iterator[None]:
-    """A session that is not ours has our settings for the time of a job, or of several at once."""
-    with _lock:
-        users, before = _changed.get(session, (0, None))
-        _changed[session] = users + 1, _change(session) if before is None else before
-    try:
-        yield
-    finally:
-        with _lock:
-            users, before = _changed.pop(session)
-            if users > 1:
-                _changed[session] = users - 1, before
-            else:
-                _change_back(session, before)
-
-
-def _change(session: Any) -> dict[str, str | None]:
-    others = [name for name, value in _SETTINGS.items() if session.conf.get(name) != value]
-    given = session.conf.getAll if others else {}
-    for name in others:
-        session.conf.set(name, _SETTINGS[name])
-    return {name: given.get(name) for name in others}
-
-
-def _change_back(session: Any, before: dict[str, str | None]) -> None:
-    with suppress(Exception):  # the session may have gone
-        for name, value in before.items():
-            if value is None:
-                session.conf.unset(name)
-            else:
-                session.conf.set(name, value)
+                context.setJobDescription(before)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,7 +97,8 @@ def join_reports(folder: Path) -> None:
     for file in files:
         file.unlink(missing_ok=True)
     for number, (place, flow) in enumerate(flows.items()):
-        (folder / f"before-{number}.json").write_text(json.dumps([place, flow.received, flow.emitted]))
+        with suppress(OSError):  # as above
+            (folder / f"before-{number}.json").write_text(json.dumps([place, flow.received, flow.emitted]))
 
 
 def reported(folder: Path) -> dict[str, Flow]:

@@ -20,7 +20,7 @@ from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.streams import channel_state
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.channel_state import Channels
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.entry_tasks import EntryTask
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
@@ -122,8 +122,8 @@ class SimulatedStream:
     def run(self) -> Result:
         """To the end of all sources. The lock goes with a process that dies, so it is let go of in any case."""
         try:
+            self.arrivals.open((self.checkpoint.commit() or Commit()).entries)
             self.tail.resume()
-            self.arrivals.open(self.tail.commit.entries)
             while not self.is_done:
                 self._look()
                 self._batch()

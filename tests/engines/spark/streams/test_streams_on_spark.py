@@ -124,6 +124,21 @@ def test_a_stream_that_is_stopped_goes_on_where_it_was(folder: Folder) -> None:
         assert query.progress.tuples_in == 0
 
 
+def test_a_folder_may_have_any_name_and_state_is_kept_in_rocksdb(folder: Folder) -> None:
+    folder.checkpoint = folder.path / "a b=é,@+:%20#?*{[日" / "state"
+    folder.checkpoint.parent.mkdir()
+    for _ in range(2):
+        folder.feed()
+        with folder.start(channels=2) as query:
+            committed(query)
+            described = query._spark.name
+    assert folder.is_exact()
+    assert sorted(path.name for path in folder.path.iterdir() if path.is_dir()) == [folder.checkpoint.parent.name, "in"]
+    kept = [path.suffix for path in (folder.checkpoint / "spark" / "state").rglob("*") if path.is_file()]
+    assert ".changelog" in kept  # which only that store writes, and only where it is told to
+    assert described.startswith("program: sources (read_csv); R1 (Running); R2 (Running_2)")
+
+
 def test_a_stream_that_was_stopped_while_spark_wrote_its_first_offset_goes_on(folder: Folder) -> None:
     offsets = folder.checkpoint / "spark" / "offsets"
     with folder.start():

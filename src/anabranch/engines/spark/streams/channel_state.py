@@ -51,14 +51,15 @@ class _Warm:
     head: _Head | None = None
 
 
-_warm: OrderedDict[tuple[str, int, int], _Warm] = OrderedDict()  # by stream, level and channel
+_warm: OrderedDict[tuple[str, str, int, int], _Warm] = OrderedDict()  # by checkpoint, run, level and channel
 
 
 class Channels(StatefulProcessor):
     """What Spark calls for each channel of a level that has something to do in a batch."""
 
-    def __init__(self, shipment: bytes, run: str, level: int) -> None:
+    def __init__(self, shipment: bytes, run: str, level: int, checkpoint: str = "") -> None:
         self.shipment = shipment
+        self.checkpoint = checkpoint
         self.run = run
         self.level = level
 
@@ -80,8 +81,10 @@ class Channels(StatefulProcessor):
 
     def _process(self, job: Job, rows: list[Row]) -> Iterator[Row]:
         """The rows of one channel. What is kept warm is put back only when all went well."""
-        name = (self.run, self.level, rows[0].channel)
+        name = (self.checkpoint, self.run, self.level, rows[0].channel)
         warm = _warm.pop(name, None)
+        if warm is None:
+            _forget_other_runs(self.checkpoint, self.run)
         warm = self.store.current(warm if warm is not None else _cold(job, rows[0].place), job, rows[0].place)
         channel = warm.channel
         channel.begin_figures()
@@ -97,6 +100,12 @@ class Channels(StatefulProcessor):
 
     def close(self) -> None:
         freeze()
+
+
+def _forget_other_runs(checkpoint: str, run: str) -> None:
+    """One run at a time works with a checkpoint: what others left here nobody needs any more."""
+    for name in [name for name in _warm if name[0] == checkpoint and name[1] != run]:
+        del _warm[name]
 
 
 def _cold(job: Job, place_number: int) -> _Warm:
@@ -127,8 +136,7 @@ class _Store:
             if seen is not None and seen[0] == warm.head.token and warm.form == warm.channel.state.form:
                 warm.channel.state.catch_up(self._since(warm.head.version, head.version))
                 return _at(warm, head)
-        whole = self._parts.getValue((_WHOLE,))
-        assert whole is not None
+        whole = self._part(_WHOLE)
         warm = _cold(job, place)
         warm.channel.state.restore(bytes(whole[1]), self._since(head.base, head.version))
         return _at(warm, head)
@@ -141,8 +149,14 @@ class _Store:
         return _Head(version, found[0], base, size, changed)
 
     def _since(self, base: int, version: int) -> list[bytes]:
-        found = [self._parts.getValue((each,)) for each in range(base + 1, version + 1)]
-        return [bytes(each[1]) for each in found if each is not None]
+        return [bytes(self._part(each)[1]) for each in range(base + 1, version + 1)]
+
+    def _part(self, number: int) -> Any:
+        found = self._parts.getValue((number,))
+        if found is None:
+            what = f"the changes of version {number}" if number != _WHOLE else "the whole"
+            raise RuntimeError(f"the checkpoint is damaged: Spark's state store lacks {what} of a channel's state")
+        return found
 
     def save(self, warm: _Warm) -> None:
         """The next version: what changed, or all of it where that has become less than the changes together."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anabranch.errors import RunError, UsageError
+from anabranch.errors import RunError, UsageError, shown
 
-FORMAT = 1  # of all that is written here
+FORMAT = 2  # of all that is written here
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # also as a path has it, with one slash
 _SECONDS_OF_JAVA = 30.0  # that it may outlive the process which started it
 
 
@@ -30,6 +33,21 @@ class Commit:
     entries: int = 0  # that have been processed
     sinks: Mapping[str, Any] = field(default_factory=dict)  # positions, by operator
     state: tuple[str, ...] = ()  # files: a whole, and the changes that followed
+
+
+def folder_of(given: Any) -> Path:
+    """The folder that was named for a checkpoint."""
+    if not isinstance(given, str | os.PathLike) or not isinstance(os.fspath(given), str) or not os.fspath(given):
+        raise UsageError(f"checkpoint={shown(given)} is no folder", hint="give its path")
+    path = os.fspath(given)
+    if _URL.match(path):
+        raise CheckpointError(
+            f"{path}: a checkpoint is a folder of a file system, not an address",
+            hint="name a folder; with several machines, one on a file system that all of them share",
+        )
+    if "\0" in path or os.fsencode(path).decode(errors="replace") != path:
+        raise CheckpointError(f"{path!r}: Java cannot name this folder", hint="use a name that is text in UTF-8")
+    return Path(path)
 
 
 class Checkpoint:
@@ -50,6 +68,17 @@ class Checkpoint:
 
     def sink_folder(self, sink: str) -> Path:
         return self.folder / "sinks" / sink
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """What the file system refuses is said with the folder that it is about."""
+        try:
+            yield
+        except OSError as problem:
+            raise RunError(
+                f"{self.folder}: the checkpoint cannot be written: {problem.strerror or problem}",
+                hint="when that is mended, start the stream again: it goes on where it was",
+            ) from problem
 
     # Who works in it ----------------------------------------------------------------------------------------------
 
@@ -80,9 +109,20 @@ class Checkpoint:
                 f"{self.folder}: another run{who} works with this checkpoint",
                 hint="stop it first, or use another folder",
             ) from None
+        except OSError as problem:
+            lock.close()
+            raise CheckpointError(
+                f"{self.folder}: files cannot be locked there: {problem.strerror}",
+                hint="name a folder on a file system that has locks",
+            ) from None
         self._lock = lock
-        self._wait_for_java()
-        self._sign(f"{os.getpid()}")
+        try:
+            self._wait_for_java()
+            with self.told():
+                self._sign(f"{os.getpid()}")
+        except BaseException:
+            self.unlock()
+            raise
 
     def _wait_for_java(self) -> None:
         """A process that is killed is outlived by its Java for a moment, and that may still write here."""
@@ -91,8 +131,7 @@ class Checkpoint:
         deadline = time.monotonic() + _SECONDS_OF_JAVA
         while len(owner) == 2 and _is_spark(int(owner[1])):
             if time.monotonic() > deadline:
-                self._lock.close()  # what it says stays, for the next who asks
-                self._lock = None
+                self._let_go()  # what it says stays, for the next who asks
                 raise CheckpointError(
                     f"{self.folder}: the Java of a run that was killed still works with this checkpoint",
                     hint=f"end that process, whose number is {owner[1]}",
@@ -102,7 +141,8 @@ class Checkpoint:
     def java_is(self, process: int | None) -> None:
         """Note the process of Spark's Java, where this one has started it."""
         if process is not None:
-            self._sign(f"{os.getpid()} {process}")
+            with self.told():
+                self._sign(f"{os.getpid()} {process}")
 
     def _sign(self, text: str) -> None:
         self._lock.seek(0)
@@ -112,9 +152,14 @@ class Checkpoint:
 
     def unlock(self) -> None:
         if self._lock is not None:
-            self._sign("")
-            self._lock.close()
-            self._lock = None
+            with suppress(OSError):  # a disk that is full: then it says who had it, and is not locked
+                self._sign("")
+            self._let_go()
+
+    def _let_go(self) -> None:
+        lock, self._lock = self._lock, None
+        with suppress(OSError):
+            lock.close()
 
     # Whose it is --------------------------------------------------------------------------------------------------
 
@@ -145,7 +190,9 @@ class Checkpoint:
         return self.spark.exists() or has_arrivals or (self.folder / "commit.json").exists()
 
     def write_identity(self, identity: Mapping[str, Any]) -> None:
-        write_atomically(self.folder / "stream.json", json.dumps({"format": FORMAT, **identity}, indent=1).encode())
+        text = json.dumps({"format": FORMAT, **identity}, indent=1)
+        with self.told():
+            write_atomically(self.folder / "stream.json", text.encode())
 
     def _damaged(self, why: str) -> RunError:
         return RunError(f"{self.folder}: the checkpoint is damaged: {why}", hint="begin with a new folder")
@@ -172,19 +219,22 @@ class Checkpoint:
         """Spark begins its first batch only where no offsets are, also none that it was stopped or killed writing."""
         found = list((self.spark / "offsets").glob("*")) + list((self.spark / "offsets").glob(".*"))
         if not any(path.name.isdigit() for path in found):
-            for path in found:
-                path.unlink(missing_ok=True)
+            with self.told():
+                for path in found:
+                    path.unlink(missing_ok=True)
 
     def write_commit(self, commit: Commit) -> None:
         """From here on the batch counts as done."""
-        write_atomically(self.folder / "commit.json", json.dumps(asdict(commit)).encode())
+        with self.told():
+            write_atomically(self.folder / "commit.json", json.dumps(asdict(commit)).encode())
 
     def write_state(self, state: bytes) -> str:
         """A file of its own for some state; its name is for a commit."""
         name = f"{secrets.token_hex(8)}.state"
         folder = self.folder / "tail"
-        folder.mkdir(exist_ok=True)
-        write_atomically(folder / name, state)
+        with self.told():
+            folder.mkdir(exist_ok=True)
+            write_atomically(folder / name, state)
         return name
 
     def read_state(self, name: str) -> bytes:

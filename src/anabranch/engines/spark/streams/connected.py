@@ -1,13 +1,16 @@
-"""Streams over Spark Connect: whether the server sees the checkpoint, and its query, asked without waiting for ever."""
+"""Streams on other machines: whether these see the checkpoint, and queries of servers, which may not answer."""
 
 from __future__ import annotations
 
 import atexit
+import secrets
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -60,6 +63,35 @@ def must_be_seen(session: Any, handover: Handover, checkpoint: Checkpoint) -> No
             hint="use one that is there under the same path, on a file system that all machines share; or a Spark "
             "of this process: master=local[*], spark://…",
         )
+
+
+def must_be_shared(session: Any, checkpoint: Checkpoint, tasks: int) -> None:
+    """The executors of a cluster keep the state of channels in the checkpoint, each under the path it has here."""
+    from py4j.protocol import Py4JError
+
+    token = secrets.token_hex(8)
+    file = checkpoint.folder / "seen"
+    with checkpoint.told():
+        file.write_text(token)
+    try:
+        looks = session.sparkContext.parallelize(range(tasks), tasks).map(partial(_is_there, file, token))
+        are_there = looks.collect()
+    except Py4JError as problem:
+        raise spark_error(problem) from None
+    finally:
+        file.unlink(missing_ok=True)
+    if not all(are_there):
+        raise CheckpointError(
+            f"{checkpoint.folder}: the executors of {session.sparkContext.master} cannot see this folder",
+            hint="use one that is there under the same path, on a file system that all machines share",
+        )
+
+
+def _is_there(file: Path, token: str, task: int) -> bool:
+    try:
+        return file.read_text() == token
+    except OSError:
+        return False
 
 
 class _Look(DataSourceReader):

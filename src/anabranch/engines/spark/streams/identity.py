@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import inspect
-import textwrap
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 from anabranch.codegen.build import Decision
+from anabranch.codegen.forms import Form
 from anabranch.engines.spark.layout import Layout, Place
 from anabranch.engines.spark.streams.checkpoint import CheckpointError
+from anabranch.engines.spark.streams.code_texts import CodeTexts, plain_text
 from anabranch.graph.model import Operator
 from anabranch.graph.schema import Schema
 from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_items import FromItems
 from anabranch.version import VERSION
 
 
 def identity_of(
-    layout: Layout, generated: Mapping[str, Decision], channels: Mapping[str, int], partitions: int
+    layout: Layout, generated: Mapping[str, Decision], channels: Mapping[str, int], partitions: int, form: Form
 ) -> dict[str, Any]:
     """All that the state of a stream depends on."""
     return {
         "anabranch": VERSION,
+        "python": ".".join(map(str, sys.version_info[:2])),
         "program": layout.graph.name,
         "channels": dict(channels),
         "partitions": partitions,
+        "form": form,
         "operators": {each.id: _operator(each) for each in layout.graph.operators},
         "streams": [[edge.source, edge.source_port, edge.target, edge.target_port] for edge in layout.graph.edges],
         "places": {place.id: _place(layout, place, generated) for place in layout.places},
@@ -40,7 +43,7 @@ def _operator(operator: Operator) -> dict[str, Any]:
         "key": list(getattr(operator.definition, "key", ()) or ()),
         "takes": [_schema(port.schema) for port in operator.inputs],
         "gives": [_schema(port.schema) for port in operator.outputs],
-        "code": _code(operator),
+        **_code(operator),
     }
 
 
@@ -51,49 +54,40 @@ def _schema(schema: Schema) -> str:
 def _place(layout: Layout, place: Place, generated: Mapping[str, Decision]) -> dict[str, Any]:
     decision = generated.get(place.id)
     stages = decision.stages if decision is not None else ()
-    forms = [stage.form if stage.assembled is None else _mark(stage.assembled.source) for stage in stages]
+    # Comments in it name the lines of the program, which may move.
+    forms = [
+        stage.form if stage.assembled is None else _mark(ast.dump(ast.parse(stage.assembled.source)))
+        for stage in stages
+    ]
     # States hold where tuples were in the order: in other columns that would mean something else.
     order = _mark(repr([(arrival.stream, arrival.lineage) for arrival in layout.arriving(place.id)]))
     return {"operators": list(place.operators), "channels": place.channels, "forms": forms, "order": order}
 
 
 def _mark(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def _code(operator: Operator) -> str:
-    """A mark of the user's code in an operator, and of its plain settings; sinks and sources may change theirs."""
+def _code(operator: Operator) -> dict[str, Any]:
+    """Marks of the user's code in an operator, and of what it uses. Sinks may change theirs, and what reads files."""
+    texts = CodeTexts()
     if isinstance(operator.definition, Beacon):
-        return _mark("\n".join(_texts(operator.definition.fn)))
-    if operator.is_source or operator.is_sink:
-        return ""
-    return _mark("\n".join(_texts(operator.definition)))
+        texts.read(operator.definition.fn)
+    elif isinstance(operator.definition, FromItems):
+        return {"code": "", "values": {}, "items": _items(operator.definition.items)}
+    elif not operator.is_source and not operator.is_sink:
+        texts.read(operator.definition)
+    return {"code": _mark("\n".join(texts.code)), "values": {name: _mark(text) for name, text in texts.values.items()}}
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if inspect.isfunction(value) or inspect.isclass(value):
-        yield _without_layout(value)
-    elif is_dataclass(value):
-        for each in fields(value):
-            yield each.name
-            yield from _texts(getattr(value, each.name))
-    elif isinstance(value, tuple | list):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, int | float | str | bytes | bool | type(None)):
-        yield repr(value)
-    else:
-        yield type(value).__qualname__
-
-
-def _without_layout(code: Any) -> str:
-    """Comments and blank lines do not matter."""
-    try:
-        return ast.dump(ast.parse(textwrap.dedent(inspect.getsource(code))))
-    except (OSError, TypeError, SyntaxError):  # a lambda in the middle of a line, or code that has no source
-        compiled = getattr(code, "__code__", None)
-        text = "" if compiled is None else f" {compiled.co_code.hex()} {compiled.co_consts!r}"
-        return f"{code.__qualname__}{text}"
+def _items(items: Any) -> str:
+    """A mark of the contents of `from_items`, as far as they are plain."""
+    if isinstance(items, range):
+        return repr(items)
+    found = hashlib.sha256()
+    for item in items if isinstance(items, tuple) else ():  # others a stream refuses
+        found.update(f"{plain_text(item) or type(item).__qualname__}\n".encode(errors="surrogatepass"))
+    return found.hexdigest()[:16]
 
 
 def check_same(folder: Any, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -118,13 +112,29 @@ def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None
         for what, text in (("kind", "was"), ("key", "had the key"), ("takes", "took"), ("gives", "gave")):
             if old[name][what] != new[name][what]:
                 return f"'{name}' {text} {_said(old[name][what])}, and now {_said(new[name][what])}"
-        if old[name]["code"] != new[name]["code"]:
-            return f"the code or the settings of '{name}' have changed"
+        changed = _changed_code(name, old[name], new[name])
+        if changed is not None:
+            is_upgraded = before["python"] != now["python"]  # which compares code in other words
+            return f"it was begun with Python {before['python']}" if is_upgraded else changed
     if before["streams"] != now["streams"]:
         return "its operators were connected in another way"
-    if before["places"] != now["places"] or before["anabranch"] != now["anabranch"]:
+    if before["anabranch"] != now["anabranch"]:
         return f"it was laid out in another way, by anabranch {before['anabranch']}"
+    if before["places"] != now["places"]:
+        if before["form"] != now["form"]:
+            return f"its code had the form '{before['form']}', and now '{now['form']}'"
+        return "it was laid out in another way"
     return None
+
+
+def _changed_code(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
+    if old.get("items") != new.get("items"):
+        return f"the items of '{name}' have changed"
+    # First what has a name: where a value is of another kind, the code is not the same either.
+    for used in old["values"]:  # those that only one side knows are in code that differs, or were seen to change
+        if old["values"][used] != new["values"].get(used, old["values"][used]):
+            return f"'{used.rpartition(':')[2]}', which '{name}' uses, has another value"
+    return f"the code or the settings of '{name}' have changed" if old["code"] != new["code"] else None
 
 
 def _said(value: Any) -> str:

@@ -46,7 +46,7 @@ def prepare(plan: Plan, checkpoint: Checkpoint, cores: int, channels: Channels, 
     partitions = min(max(_levels(layout), default=1), PARTITIONS_PER_CORE * cores)
     if before is not None:
         partitions = before["partitions"]  # state is where it was put
-    now = identity_of(layout, code, degree, partitions)
+    now = identity_of(layout, code, degree, partitions, form)
     if before is None:
         checkpoint.write_identity(now)
     else:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.entries import EntryLog
 from anabranch.engines.spark.streams.stream_tail import Done, StreamTail
 from anabranch.engines.spark.troubles import spark_error
-from anabranch.errors import AnabranchError, RunError
+from anabranch.errors import AnabranchError, RunError, UsageError
 
 _EVERY = 0.1  # seconds: how often it is looked whether Spark has stopped by itself
 _SECONDS_TO_COMMIT, _OFTEN = 5.0, 0.02
@@ -61,6 +61,7 @@ class Query:
         self._batch_lock = threading.Lock()  # held while a batch is written
         self._closing = threading.Lock()
         self._is_closed = False
+        self._writer: int | None = None  # the thread that writes a batch
         self._last: Done | None = None
         self._last_seconds = 0.0
         self._committed_at: list[tuple[float, int]] = []
@@ -70,9 +71,10 @@ class Query:
     def begin(self, launch: Callable[[Callable[[Any, int], None]], Any]) -> None:
         """Take up the work: `launch` starts Spark's query with a function for its batches."""
         try:
-            self._checkpoint.check_whole(self._checkpoint.commit() or Commit(), len(self._log))
+            found = self._checkpoint.commit() or Commit()
+            self._checkpoint.check_whole(found, len(self._log))
+            self._arrivals.open(found.entries)  # first: where that fails nothing has begun, and all may change
             self._tail.resume()
-            self._arrivals.open(self._tail.commit.entries)
             if self._once:
                 self._arrivals.look_once()
             self._check_done()
@@ -86,7 +88,7 @@ class Query:
 
     def _batch(self, frame: Any, number: int) -> None:
         """What Spark calls with each batch, in a thread of its own."""
-        with self._batch_lock:
+        with self._batch_lock, self._writing():
             if self._is_stopping:
                 raise RuntimeError("the stream is stopping")
             began = time.perf_counter()
@@ -104,6 +106,22 @@ class Query:
                 self._note(done, time.perf_counter() - began)
             self._check_done()
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._writer = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._writer = None
+
+    def _must_be_outside(self, call: str) -> None:
+        """Who writes a batch cannot wait for its end."""
+        if self._writer == threading.get_ident():
+            raise UsageError(
+                f"{call}() waits until the batch has been written, and was called by a sink that writes it",
+                hint=f"call it from another thread: threading.Thread(target=query.{call}).start()",
+            )
+
     def _note(self, done: Done, seconds: float) -> None:
         self._last, self._last_seconds = done, seconds
         self._committed_at = [*self._committed_at[-9:], (time.perf_counter(), self._metrics.tuples_in)]
@@ -114,6 +132,15 @@ class Query:
         if is_all and self._tail.commit.entries >= len(self._log):
             self._over.set()
 
+    def _look(self) -> None:
+        """Take note of an end that nobody has told of: all is done, or Spark has stopped by itself."""
+        self._check_done()
+        if self._spark is None or self._is_stopping or self._over.is_set():
+            return
+        problem = _failure(self._spark)
+        if problem is not None and not self._is_stopping:  # else it is this query that has stopped it meanwhile
+            self._fail(problem)
+
     def _fail(self, problem: BaseException) -> None:
         if self._problem is None:
             self._problem = problem
@@ -123,11 +150,13 @@ class Query:
 
     @property
     def is_active(self) -> bool:
-        self._check_done()
+        """Whether it goes on: it was not stopped, has not failed, and its sources have not ended."""
+        self._look()
         return not self._is_closed and not self._over.is_set()
 
     @property
     def progress(self) -> Progress:
+        self._look()
         last = self._last
         known = len(self._log)
         backlog = self._log.size(min(self._tail.commit.entries, known), known)
@@ -157,14 +186,13 @@ class Query:
 
         A stream that failed raises its error here.
         """
+        self._must_be_outside("await_done")
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._over.wait(_EVERY):
-            self._check_done()
-            if self._spark is not None and not self._is_stopping and (problem := _failure(self._spark)) is not None:
-                self._fail(problem)
-            elif self._is_closed:
+            self._look()
+            if self._is_closed:
                 break
-            elif deadline is not None and time.monotonic() >= deadline:
+            if deadline is not None and time.monotonic() >= deadline:
                 return None
         self._close()
         if self._problem is not None:
@@ -175,6 +203,7 @@ class Query:
 
     def finish(self, timeout: float | None = None) -> Result | None:
         """Take what has arrived by now as all there is: the streams end, and what operators do then is done."""
+        self._must_be_outside("finish")
         self._arrivals.end()
         return self.await_done(timeout)
 
@@ -184,21 +213,29 @@ class Query:
         return self.result
 
     def _close(self) -> None:
-        with self._closing:
+        """Every step is done, also behind one that fails: a disk that is full must not keep the checkpoint locked."""
+        self._must_be_outside("stop")
+        with self._closing, ExitStack() as steps:  # the last that is named is done first
             if self._is_closed:
                 return
             self._is_stopping = True
-            self._arrivals.close()
-            with self._batch_lock:
-                pass  # a batch that is being written is finished; the next one finds that it should not begin
-            if self._spark is not None:
-                self._await_commit()
-                with suppress(Exception):  # its Java may have gone
-                    self._spark.stop()
-            self._tail.close()
-            self._metrics.stop()
-            self._checkpoint.unlock()
-            self._is_closed = True
+            steps.callback(setattr, self, "_is_closed", True)
+            steps.callback(self._checkpoint.unlock)
+            steps.callback(self._metrics.stop)
+            steps.callback(self._tail.close)
+            steps.callback(self._stop_spark)
+            steps.callback(self._await_batch)
+            steps.callback(self._arrivals.close)
+
+    def _await_batch(self) -> None:
+        with self._batch_lock:
+            pass  # a batch that is being written is finished; the next one finds that it should not begin
+
+    def _stop_spark(self) -> None:
+        if self._spark is not None:
+            self._await_commit()
+            with suppress(Exception):  # its Java may have gone
+                self._spark.stop()
 
     def _await_commit(self) -> None:
         """Let Spark note that the last batch is done, or it would do it again at the next start."""

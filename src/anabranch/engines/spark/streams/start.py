@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -13,12 +12,14 @@ from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
 from anabranch.engines.shared_sources import may_share
 from anabranch.engines.spark.chunk_rows import ROW
-from anabranch.engines.spark.session import SparkOptions, cores_of, session_for
+from anabranch.engines.spark.exchange import described
+from anabranch.engines.spark.session import SparkOptions, cores_of, is_on_this_machine, session_for
+from anabranch.engines.spark.session_settings import settings
 from anabranch.engines.spark.shipping import CannotBeSent, shipped
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.channel_state import Channels
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
-from anabranch.engines.spark.streams.connected import ServedQuery, is_connect, must_be_seen
+from anabranch.engines.spark.streams.checkpoint import Checkpoint, folder_of
+from anabranch.engines.spark.streams.connected import ServedQuery, is_connect, must_be_seen, must_be_shared
 from anabranch.engines.spark.streams.data_source import data_source
 from anabranch.engines.spark.streams.entries import EntryLog
 from anabranch.engines.spark.streams.handover import Giver, Taker, await_servers
@@ -72,7 +73,7 @@ def start(
     metrics = metrics or Metrics()
     metrics.start(plan.graph)
     _check_sources(plan.graph)
-    folder = Checkpoint(Path(checkpoint))
+    folder = Checkpoint(folder_of(checkpoint))
     folder.lock()
     taker: Taker | None = None
     try:
@@ -86,12 +87,15 @@ def start(
             must_be_seen(session, taker.handover, folder)
         else:
             folder.java_is(_java(session))
+            if not is_on_this_machine(session):
+                must_be_shared(session, folder, cores)
         prepared = prepare(plan, folder, cores, channels, form)
         metrics.notes += [f"in one place: {note}" for note in prepared.layout.notes]
         shipment = shipped(prepared.job)  # before anything is begun that a program without this mistake could not use
         folder.mend()
         log = EntryLog(folder.arrivals)
-        log.mend()
+        with folder.told():
+            log.mend()
         tail = StreamTail(plan.graph, prepared.layout, metrics, form, folder)
         query = Query(folder, log, tail, partial(Arrivals, plan.graph, log, folder.folder), metrics, once=once)
         query.begin(partial(_launch, session, prepared, shipment, folder, batch_bytes, _TASKS_PER_CORE * cores, taker))
@@ -164,14 +168,16 @@ def _launch(
     function = Giver(handover) if handover is not None else batch
     name = f"{prepared.layout.graph.name}-{uuid.uuid4().hex[:8]}"
     try:
-        with _settings(session, {**_SETTINGS, "spark.sql.shuffle.partitions": str(prepared.partitions)}):
+        with settings(session, {**_SETTINGS, "spark.sql.shuffle.partitions": str(prepared.partitions)}):
             source = data_source(f"anabranch-{name}", checkpoint.arrivals, shipment, tasks, batch_bytes, handover)
             session.dataSource.register(source)
             frame = session.readStream.format(source.name()).load()
             for level, channels in enumerate(prepared.levels, 1):
-                frame = _level(frame, channels, prepared.partitions, Channels(shipment, name, level))
-            writer = frame.writeStream.foreachBatch(function).queryName(name)
-            writer = writer.option("checkpointLocation", checkpoint.spark.as_uri())
+                processor = Channels(shipment, name, level, str(checkpoint.folder))
+                frame = _level(frame, channels, prepared.partitions, processor)
+            writer = frame.writeStream.foreachBatch(function).queryName(f"{described(prepared.layout)} ({name})")
+            # As it stands: Hadoop takes the percent signs of a URI to be part of the name.
+            writer = writer.option("checkpointLocation", f"file://{checkpoint.spark}")
             if taker is None:
                 return writer.start()
             taker.start(batch)
@@ -187,19 +193,3 @@ def _level(frame: Any, channels: int, partitions: int, processor: Channels) -> A
     keys = functions.array(*map(functions.lit, routes(channels, partitions)))
     route = functions.element_at(keys, functions.col("channel") % channels + 1)
     return frame.withColumn("route", route).groupBy("route").transformWithState(processor, ROW, "Append", "None")
-
-
-@contextmanager
-def _settings(session: Any, settings: Mapping[str, str]) -> Iterator[None]:
-    """A query takes the settings of its session when it starts, and keeps them."""
-    before = {name: session.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                session.conf.unset(name)
-            else:
-                session.conf.set(name, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -117,5 +117,6 @@ class StreamTail:
         return (self.checkpoint.write_state(whole),)
 
     def close(self) -> None:
-        for sink in self.sinks.values():
-            sink.close()
+        with ExitStack() as steps:  # each of them, also where one fails
+            for sink in reversed(self.sinks.values()):
+                steps.callback(sink.close)
