@@ -106,6 +106,8 @@ class _AtOnce:
                         if self.parts is not None:
                             self.parts.folder.cut(epoch)
                         raise error from error.__cause__
+            if self.parts is not None:
+                self.parts.check(self.tail.written)
 
     def result(self) -> Result:
         return self.tail.result()

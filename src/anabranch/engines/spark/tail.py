@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -57,6 +58,7 @@ class Tail:
         operators = layout.place(TAIL).operators
         self.spool = ""  # the folder of rows that are in files
         self.states: dict[tuple[int, int], Row] = {}  # of channels that go on in another job, by place and number
+        self.written: list[int] = []  # files of an output, by tasks
         sinks = [cast(SinkDefinition, sink.definition) for sink in graph.sinks if sink.id not in taken]
         self.is_ordered = bool(operators or taken) or any(sink.ordered for sink in sinks)
         # Where tasks write what the program gives, there is nothing to do here.
@@ -95,6 +97,8 @@ class Tail:
         for row in rows:
             if row.kind == Kind.FIGURES:
                 counted.append(row)
+            elif row.kind == Kind.WRITTEN:
+                self.written += json.loads(bytes(row.payload))
             else:
                 self.states[row.arrival, row.channel] = row
         self.add_figures(counted)
