@@ -42,6 +42,7 @@ class Kind(IntEnum):
     SPOOLED = 4  # a chunk or a state that is in a file
     STATE = 5  # of a channel, from one round of a loop to the next
     WRITTEN = 6  # which files of an output a task wrote
+    END = 7  # there are no epochs behind this one
 
 
 @dataclass(frozen=True)

@@ -95,5 +95,9 @@ class Sender:
         """Which files of an output are there now, for the driver to check."""
         return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.WRITTEN, json.dumps(parts).encode())
 
+    def end(self, epoch: int) -> Row:
+        """There are no epochs behind this one."""
+        return Row(0, self.numbers[TAIL], epoch, 0, Kind.END, b"")
+
     def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
         return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(operators, tuples_in, notes))

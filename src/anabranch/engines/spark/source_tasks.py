@@ -196,6 +196,7 @@ class _DrawTask:
         if error is not None:
             yield from self.sender.error(self.epoch, Moment(DRAW, (len(self.gathered),)), error)
         yield self.sender.figures(self.counted, self.tuples_in, [])
+        yield self.sender.end(self.epoch)
 
     def _gather(self, source: Operator, item: Any) -> None:
         port = 0
