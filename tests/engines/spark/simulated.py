@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from anabranch.engines.spark import spooling
 from anabranch.engines.spark.chunk_rows import Kind, Row, as_batch, rows_in
+from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
 from anabranch.engines.spark.tasks import run_level
@@ -39,7 +40,7 @@ class Simulated:
         self.last = job
         with patch.object(spooling, "_LEAST", 1) if self.seed % 2 else nullcontext():
             rows = self._rows_for_the_tail(job, given)
-        yield from sorted(rows, key=lambda row: (row.epoch, row.arrival)) if job.is_ordered else rows
+        yield from sorted(rows, key=lambda row: (row.epoch, row.arrival) if job.is_ordered else _comes_first(row))
 
     def _rows_for_the_tail(self, job: Job, given: Sequence[Row] | None) -> list[Row]:
         if given is not None:
@@ -63,12 +64,17 @@ class Simulated:
             for rows in partitions:
                 rows.sort(key=lambda row: (row.place, row.epoch, row.arrival))
                 batches += list(run_level(lambda: job, number)([as_batch(row) for row in rows]))
-        return self._shuffled(batches)
+        return [row for row in self._shuffled(batches) if row.kind != Kind.END]
 
     def _shuffled(self, batches: Iterable[pa.RecordBatch]) -> list[Row]:
         rows = list(rows_in(batches))
         self._random.shuffle(rows)
         return rows
+
+
+def _comes_first(row: Row) -> tuple[int, int]:
+    """Of rows in any order: errors, and what was counted, come before all others."""
+    return int(row.epoch != FIGURES and row.kind != Kind.ERROR), 0
 
 
 def _numbers(epochs: Iterable[int]) -> pa.RecordBatch:

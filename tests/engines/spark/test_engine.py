@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
+from anabranch.engines.spark import exchange
 from anabranch.errors import UsageError
+from anabranch.operators.sinks.write_file import WriteFileMeaning
 from anabranch.run import as_program
 from tests.codegen.exactness import exact
 from tests.engines.spark.test_layouts_exactly import outcome
@@ -94,6 +96,17 @@ def test_streams_that_part_and_meet_again(session: Any) -> None:
 
 def test_several_sources_take_turns(session: Any) -> None:
     one, two = numbers(9_000).map(rising), numbers(20_000).process(Running, key="s")
+    check(session, one.union(two).collect("out"))
+
+
+@pytest.mark.parametrize("most", [exchange._MOST_RANGES, 2])
+def test_of_what_one_task_draws_a_few_epochs_are_fetched_at_a_time(
+    session: Any, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """How many there will be is not known before."""
+    monkeypatch.setattr(exchange, "_SPOOLED_EPOCHS_AT_ONCE", 1)
+    monkeypatch.setattr(exchange, "_MOST_RANGES", most)
+    one, two = numbers(30_000), numbers(30_000).process(Running, key="s")
     check(session, one.union(two).collect("out"))
 
 
@@ -246,6 +259,16 @@ def test_an_error_is_the_oracles_with_what_came_before_it(session: Any, keys: li
     assert outcome(ab.run, program, engine="spark", spark=session) == expected
 
 
+def test_without_an_order_too_the_first_error_is_reported_with_all_that_came_before_it(session: Any) -> None:
+    program = as_program(numbers().process(Failing, key="n").map(rising).collect("out", ordered=False))
+    found, expected = (
+        outcome(ab.run, program, engine="spark", spark=session),
+        outcome(ab.run, program, engine="sequential"),
+    )
+    assert found[1] == expected[1] is not None
+    assert sorted(found[0]["out"], key=repr) == sorted(expected[0]["out"], key=repr)
+
+
 def test_an_exception_that_cannot_be_sent_is_said_in_its_words(session: Any) -> None:
     program = as_program(numbers().map(breaks).process(Running, key="s").collect("out"))
     [expected, words] = outcome(ab.run, program, engine="sequential")
@@ -294,6 +317,37 @@ def test_what_exists_only_in_this_process_keeps_a_program_in_it(session: Any) ->
 
     result = ab.run(numbers(100).map(drawn).collect("out"), engine="spark", spark=session)
     assert [item.n for item in result.items("out")] == list(range(100))
+
+
+@pytest.mark.parametrize("where", ["no loop", "before a loop", "in a loop"])
+def test_a_program_that_stays_in_this_process_opens_its_sinks_once(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    lock = threading.Lock()
+
+    @ab.declare(state="stateless", because="the lock is not for the tuples")
+    def locked(item: Item) -> Item:
+        with lock:
+            return item
+
+    def body(loop: ab.Stream[Item]) -> tuple[Any, Any]:
+        inside = loop.map(locked) if where == "in a loop" else loop
+        around: Any = inside.process(Total, key="s").process(Around, outputs={"done": Item})
+        return around.outputs.done, around
+
+    opened: list[WriteFileMeaning] = []
+    open_file = WriteFileMeaning.open
+
+    def noted(sink: WriteFileMeaning) -> None:
+        opened.append(sink)
+        open_file(sink)
+
+    monkeypatch.setattr(WriteFileMeaning, "open", noted)
+    stream: Any = numbers(100) if where == "in a loop" else numbers(100).map(locked)
+    stream = stream if where == "no loop" else stream.feedback(body, rounds=True)
+    result = ab.run(stream.write_csv(tmp_path / "out.csv"), engine="spark", spark=session)
+    assert [note for note in result.metrics.notes if "cannot be sent" in note]
+    assert len(opened) == 1
 
 
 def test_sinks_may_hold_what_exists_only_in_this_process(session: Any) -> None:

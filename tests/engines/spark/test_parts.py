@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +14,13 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.engines import fused, sequential
 from anabranch.engines.base import Metrics
+from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.shipping import Job
 from anabranch.errors import RunError, SinkError
 from anabranch.graph.model import Graph
+from anabranch.operators.formats.atomic_file import AtomicFile
+from anabranch.operators.formats.parts_folder import PartsFolder
 from anabranch.run import as_program
 from tests.engines.spark.simulated import Simulated
 
@@ -148,3 +154,110 @@ def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a,b\n")
     with pytest.raises(SinkError, match="is a file"):
         simulated(by_key(ITEMS, f"{tmp_path}/out/"))
+
+
+# Machines that do not see the folder --------------------------------------------------------------------------------
+
+
+@dataclass
+class Elsewhere(Simulated):
+    """Workers whose disks are their own: what the driver made is not there."""
+
+    disk: Path = Path()
+
+    def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
+        return super().rows(replace(job, parts=f"{self.disk}{job.parts}"), given)
+
+
+@dataclass
+class Losing(Simulated):
+    """A cluster where a file that was written is gone afterwards."""
+
+    def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
+        for row in super().rows(job, given):
+            Path(job.parts, "part-00000000.csv").unlink(missing_ok=True)
+            yield row
+
+
+@pytest.mark.parametrize("program", [by_key, stateless])
+def test_a_folder_that_workers_do_not_see_is_an_error_and_not_an_empty_output(tmp_path: Path, program: Any) -> None:
+    simulated(program(ITEMS, f"{tmp_path}/out/"))
+    before = rows_in(tmp_path / "out")
+    disk = tmp_path / "disk"
+    with pytest.raises(SinkError, match="a worker does not see this folder") as raised:
+        run_on(Elsewhere(disk=disk), compile(program(ITEMS, f"{tmp_path}/out/")), Metrics(), channels=2, epoch=7)
+    assert raised.value.location is not None
+    assert "all machines" in str(raised.value)
+    assert not disk.exists(), "a worker makes no folder"
+    assert rows_in(tmp_path / "out") == before
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("program", [by_key, stateless])
+def test_a_file_that_was_written_and_is_gone_is_missed(tmp_path: Path, program: Any) -> None:
+    with pytest.raises(SinkError, match=r"part-00000000\.csv was written by a worker, and is not there"):
+        run_on(Losing(), compile(program(ITEMS, f"{tmp_path}/out/")), Metrics(), channels=2, epoch=7)
+    assert list(tmp_path.iterdir()) == []
+
+
+# What killed tasks leave --------------------------------------------------------------------------------------------
+
+LEFTOVER = ".anabranch-0123456789abcdef.part"
+
+
+@dataclass
+class Killed(Simulated):
+    """A cluster where a task was killed while it wrote, and done again."""
+
+    def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
+        Path(job.parts, LEFTOVER).write_text("1,ha")
+        return super().rows(job, given)
+
+
+def test_what_a_killed_task_left_is_no_part(tmp_path: Path) -> None:
+    sequential.run(by_key(ITEMS, f"{tmp_path}/one/"))
+    run_on(Killed(), compile(by_key(ITEMS, f"{tmp_path}/many/")), Metrics(), channels=2, epoch=7)
+    assert not (tmp_path / "many" / LEFTOVER).exists()
+    assert rows_in(tmp_path / "many") == rows_in(tmp_path / "one")
+
+
+def test_what_a_killed_task_left_does_not_change_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="eight"):
+        sequential.run(failing(ITEMS, f"{tmp_path}/one/"))
+    with pytest.raises(RunError, match="eight"):
+        run_on(Killed(), compile(failing(ITEMS, f"{tmp_path}/many/")), Metrics(), channels=2, epoch=7)
+    assert rows_in(tmp_path / "many") == rows_in(tmp_path / "one")
+
+
+def test_where_only_that_is_left_there_is_a_file_without_rows(tmp_path: Path) -> None:
+    run_on(Killed(), compile(by_key([], f"{tmp_path}/out/")), Metrics(), channels=2, epoch=7)
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-00000000.csv"]
+
+
+def test_a_folder_in_which_something_was_left_can_be_replaced(tmp_path: Path) -> None:
+    simulated(by_key(ITEMS, f"{tmp_path}/out/"))
+    (tmp_path / "out" / LEFTOVER).write_text("1,ha")
+    simulated(by_key(ITEMS, f"{tmp_path}/out/"))
+    assert not (tmp_path / "out" / LEFTOVER).exists()
+
+
+def test_a_run_that_is_broken_off_leaves_nothing_though_a_task_still_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = PartsFolder(tmp_path / "out", "csv")
+    folder.open()
+    place, remove, tries = folder.place, shutil.rmtree, []
+
+    def disturbed(path: Path, **options: Any) -> None:
+        tries.append(path)
+        if len(tries) == 1:
+            (place / "part-00000007.csv").write_text("n,s\n")  # after the folder was looked through
+            return
+        remove(path, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", disturbed)
+    folder.discard()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(SinkError, match="no such folder"):
+        AtomicFile(place / "part-00000008.csv")
+    assert list(tmp_path.iterdir()) == []

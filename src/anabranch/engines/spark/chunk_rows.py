@@ -41,6 +41,8 @@ class Kind(IntEnum):
     REACHED = 3  # of a stream: how far it has been read
     SPOOLED = 4  # a chunk or a state that is in a file
     STATE = 5  # of a channel, from one round of a loop to the next
+    WRITTEN = 6  # which files of an output a task wrote
+    END = 7  # there are no epochs behind this one
 
 
 @dataclass(frozen=True)

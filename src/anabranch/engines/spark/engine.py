@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from contextlib import closing, nullcontext
 
 from anabranch.codegen.forms import Form
@@ -10,6 +11,7 @@ from anabranch.engines.base import Metrics, Result, carrying_result
 from anabranch.engines.drawing import check_sources
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
+from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
 from anabranch.engines.spark.live import AsItComes, can_be_dealt_out
 from anabranch.engines.spark.looping import InRounds
@@ -95,25 +97,35 @@ class _AtOnce:
 
     def run(self) -> None:
         check_sources(self.setting.graph)
-        with shielded() as shield, opened(self.tail.sinks, shield), self.parts or nullcontext():
-            try:
-                self._process_all(shield)
-            finally:
-                self.metrics.stop()
-                self.metrics.notes += self.tail.notes
+        with (
+            shielded() as shield,
+            scratch_folder() as folder,
+            watched(self.metrics, folder),
+            self.parts or nullcontext(),
+        ):
+            arriving = self._rows(folder)  # a program that cannot be sent opens its sinks in this process, later
+            with opened(self.tail.sinks, shield), closing(arriving):
+                try:
+                    self._process_all(arriving, shield)
+                finally:
+                    self.metrics.stop()
+                    self.metrics.notes += self.tail.notes
 
-    def _process_all(self, shield: Shield) -> None:
+    def _rows(self, folder: str) -> Generator[Row, None, None]:
+        self.tail.spool = folder
         parts = str(self.parts.folder.place) if self.parts is not None else ""
-        with scratch_folder() as folder, watched(self.metrics, folder):
-            self.tail.spool = folder
-            job = self.setting.job(self.layout, self.slices, folder, is_ordered=self.tail.is_ordered, parts=parts)
-            with closing(self.setting.cluster.rows(job)) as arriving:
-                for epoch, arranged in self.tail.in_order(arriving):
-                    error = self.tail.process(arranged, shield)
-                    if error is not None:
-                        if self.parts is not None:
-                            self.parts.folder.cut(epoch)
-                        raise error from error.__cause__
+        job = self.setting.job(self.layout, self.slices, folder, is_ordered=self.tail.is_ordered, parts=parts)
+        return self.setting.cluster.rows(job)
+
+    def _process_all(self, arriving: Iterator[Row], shield: Shield) -> None:
+        failed = self.tail.process_all(arriving, shield)
+        if failed is not None:
+            epoch, error = failed
+            if self.parts is not None:
+                self.parts.folder.cut(epoch)
+            raise error from error.__cause__
+        if self.parts is not None:
+            self.parts.check(self.tail.written)
 
     def result(self) -> Result:
         return self.tail.result()

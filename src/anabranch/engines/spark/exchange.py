@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from anabranch.engines.spark.chunk_rows import ROW, Row, as_table
+from anabranch.engines.spark.chunk_rows import ROW, Kind, Row, as_table
 from anabranch.engines.spark.jobs import rows_of
 from anabranch.engines.spark.layout import SOURCES, Layout, Place
+from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.session import cores_of, is_on_this_machine
 from anabranch.engines.spark.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
@@ -25,6 +27,21 @@ _SPOOLED_EPOCHS_AT_ONCE = 256
 _MOST_RANGES = 4_096
 
 
+@dataclass(frozen=True)
+class _Epochs:
+    """The epochs of a run. How many one task will draw is not known before: there the last is followed by a row."""
+
+    first: int = 0
+    count: int | None = None
+
+    @classmethod
+    def of(cls, job: Job, given: Sequence[Row] | None) -> _Epochs:
+        if given is not None:
+            found = [row.epoch for row in given if row.epoch >= 0]
+            return cls(min(found), max(found) - min(found) + 1)
+        return cls(0, None if job.slices is None else len(job.slices))
+
+
 class Cluster(Protocol):
     """Where jobs run."""
 
@@ -37,7 +54,10 @@ class Cluster(Protocol):
         """Whether driver and workers certainly see the same files."""
 
     def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
-        """The rows for the tail, by epoch; of a job that reads no sources, but goes on with given rows."""
+        """The rows for the tail, by epoch; of a job that reads no sources, but goes on with given rows.
+
+        A program that cannot be sent is refused by the call, before a row is asked for.
+        """
 
 
 class SparkCluster:
@@ -55,20 +75,24 @@ class SparkCluster:
         return is_on_this_machine(self.session)
 
     def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
-        with closing(rows_of(self.session, described(job.layout), lambda: self.frame(job, given))) as rows:
-            for row in rows:
-                yield Row(*row)
+        load = partial(unshipped, shipped(job))  # at once: what cannot be sent is said before anything is begun
+        return self._rows(job, load, given)
 
-    def frame(self, job: Job, given: Sequence[Row] | None = None) -> Any:
+    def _rows(self, job: Job, load: Callable[[], Job], given: Sequence[Row] | None) -> Generator[Row, None, None]:
+        with closing(rows_of(self.session, described(job.layout), lambda: self.frame(job, load, given))) as rows:
+            for values in rows:
+                row = Row(*values)
+                if row.kind == Kind.END:  # all ranges behind it are empty, and need not be fetched
+                    return
+                yield row
+
+    def frame(self, job: Job, load: Callable[[], Job], given: Sequence[Row] | None) -> Any:
         """The data frame of a run: its rows for the tail, sorted by epoch, in partitions that follow one another."""
         from pyspark.sql import functions
 
-        load = partial(unshipped, shipped(job))
         source = job.layout.place(SOURCES)
-        first, epochs = 0, job.epochs
         if given is not None:
             frame = self.session.createDataFrame(as_table(given))
-            first, epochs = _epochs(given)
         elif job.slices is not None:
             partitions = min(len(job.slices), self.cores * _TASKS_PER_CORE)
             numbers = self.session.range(0, len(job.slices), 1, partitions)
@@ -80,19 +104,32 @@ class SparkCluster:
             frame = frame.repartitionById(channels, functions.col("channel") % channels)
             frame = frame.sortWithinPartitions("place", "epoch", "arrival")
             frame = frame.mapInArrow(_named(run_level(load, number), *places), ROW)
-        # Each is fetched as a whole: one for all would have to fit into the driver.
-        at_once = _SPOOLED_EPOCHS_AT_ONCE if job.shares_files else _EPOCHS_AT_ONCE
-        ranges = min(-(-epochs // at_once), _MOST_RANGES)
-        within = functions.floor((functions.col("epoch") - first) * ranges / epochs)
-        place = functions.least(functions.greatest(within, functions.lit(0)), functions.lit(ranges - 1)).cast("int")
-        frame = frame.repartitionById(ranges, place)
+        frame = _in_ranges(frame, _Epochs.of(job, given), job)
         return frame.sortWithinPartitions("epoch", "arrival") if job.is_ordered else frame
 
 
-def _epochs(rows: Sequence[Row]) -> tuple[int, int]:
-    """The first epoch of rows, and how many there are."""
-    found = [row.epoch for row in rows if row.epoch >= 0]
-    return min(found), max(found) - min(found) + 1
+def _in_ranges(frame: Any, epochs: _Epochs, job: Job) -> Any:
+    """Each is fetched as a whole: one for all would have to fit into the driver.
+
+    What is not sorted has one more, with the errors: they are known before anything is written.
+    """
+    from pyspark.sql import functions
+
+    at_once = _SPOOLED_EPOCHS_AT_ONCE if job.shares_files else _EPOCHS_AT_ONCE
+    ranges = _MOST_RANGES
+    if epochs.count is not None:
+        at_once = max(at_once, -(-epochs.count // _MOST_RANGES))
+        ranges = -(-epochs.count // at_once)
+    epoch, kind = functions.col("epoch"), functions.col("kind")
+    within = functions.floor((epoch - epochs.first) / at_once)
+    place = functions.least(functions.greatest(within, functions.lit(0)), functions.lit(ranges - 1))
+    if epochs.count is None:
+        ranges += 1
+        place += functions.when(kind == Kind.END, 1).otherwise(0)
+    if not job.is_ordered:
+        ranges += 1
+        place = functions.when((epoch == FIGURES) | (kind == Kind.ERROR), 0).otherwise(place + 1)
+    return frame.repartitionById(ranges, place.cast("int"))
 
 
 def described(layout: Layout) -> str:

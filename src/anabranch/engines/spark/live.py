@@ -20,6 +20,7 @@ from anabranch.engines.sinks import opened
 from anabranch.engines.spark.jobs_in_a_row import run_next
 from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.setting import Setting
+from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.source_tasks import DrawTask
 from anabranch.engines.spark.spooling import spooled
 from anabranch.engines.spark.tail import Tail
@@ -62,21 +63,23 @@ class AsItComes:
 
     def run(self) -> None:
         check_sources(self.setting.graph)
-        with shielded() as shield, opened(self.tail.sinks, shield):
-            try:
-                with scratch_folder() as folder, watched(self.metrics, folder):
-                    self._process_all(folder, shield)
-            finally:
-                self.metrics.stop()
-                self.metrics.notes += self.tail.notes
+        with shielded() as shield, scratch_folder() as folder, watched(self.metrics, folder):
+            self.tail.spool = folder
+            job = self.setting.job(self.layout, None, folder, reads_sources=False, keeps_state=True)
+            # A program that cannot be sent is known before its sinks are opened, and anything is drawn.
+            self.setting.cluster.rows(job, []).close()
+            with opened(self.tail.sinks, shield):
+                try:
+                    self._process_all(job, shield)
+                finally:
+                    self.metrics.stop()
+                    self.metrics.notes += self.tail.notes
 
-    def _process_all(self, folder: str, shield: Shield) -> None:
-        self.tail.spool = folder
-        job = self.setting.job(self.layout, None, folder, reads_sources=False, keeps_state=True)
+    def _process_all(self, job: Job, shield: Shield) -> None:
         task = DrawTask(job)
         drawn = _with_pauses(draw_soon(self.setting.graph.sources, _PATIENCE), _EPOCHS * job.epoch)
         while not task.has_ended:
-            rows = list(spooled(task.rows(drawn), folder if job.shares_files else ""))
+            rows = list(spooled(task.rows(drawn), job.scratch if job.shares_files else ""))
             self.tail.add_figures([task.figures()])
             if rows:
                 run_next(self.setting.cluster, job, self.tail, rows, shield)

@@ -5,7 +5,7 @@ The driver is where the loop turns: it has the entry, and takes what comes aroun
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -54,23 +54,31 @@ class InRounds:
 
     def run(self) -> None:
         check_sources(self.setting.graph)
-        with shielded() as shield, opened(self.tail.sinks, shield):
-            try:
-                with scratch_folder() as folder, watched(self.metrics, folder):
-                    self._process_all(folder, shield)
-            finally:
-                self.metrics.stop()
-                self.metrics.notes += [*self.entering.notes, *self.tail.notes]
+        with shielded() as shield, scratch_folder() as folder, watched(self.metrics, folder):
+            before, job = self._jobs(folder)
+            # A program that cannot be sent opens its sinks in this process, later.
+            entering = self.setting.cluster.rows(before)
+            self.setting.cluster.rows(job, []).close()
+            with opened(self.tail.sinks, shield):
+                try:
+                    self._process_all(entering, job, shield)
+                finally:
+                    self.metrics.stop()
+                    self.metrics.notes += [*self.entering.notes, *self.tail.notes]
 
-    def _process_all(self, folder: str, shield: Shield) -> None:
+    def _jobs(self, folder: str) -> tuple[Job, Job]:
+        """Up to the loop, and of every round."""
         # What is in files there is forgotten after a round, while the job before may still go on.
         of_rounds = Path(folder) / "rounds"
         of_rounds.mkdir()
         self.entering.spool, self.tail.spool = folder, str(of_rounds)
-        job = self.setting.job(self.round, None, str(of_rounds), keeps_state=True)
+        before = self.setting.job(self.before, self.slices, folder)
+        return before, self.setting.job(self.round, None, str(of_rounds), keeps_state=True)
+
+    def _process_all(self, entering: Generator[Row, None, None], job: Job, shield: Shield) -> None:
         entry = _Entry(self.rounds, self.metrics, job)
         turn = partial(self._round, job, entry, shield)
-        for found in self._from_outside(folder, shield):
+        for found in self._from_outside(entering, shield):
             if isinstance(found, RunError):
                 turn()  # what came before it
                 raise found from found.__cause__
@@ -86,11 +94,10 @@ class InRounds:
         entry.end()
         turn()
 
-    def _from_outside(self, folder: str, shield: Shield) -> Iterator[Chunk | RunError]:
+    def _from_outside(self, entering: Generator[Row, None, None], shield: Shield) -> Iterator[Chunk | RunError]:
         """What enters the loop, in order, or what an operator stopped the run with before."""
-        job = self.setting.job(self.before, self.slices, folder)
-        with closing(self.setting.cluster.rows(job)) as arriving:
-            for _, arranged in self.entering.in_order(arriving):
+        with closing(entering):
+            for _, arranged in self.entering.in_order(entering):
                 try:
                     error = self.entering.process(arranged, shield)
                 except RunError as problem:

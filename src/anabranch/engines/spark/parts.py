@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import socket
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from anabranch.engines.spark.meeting import Arrived, gathered, order_of, without
 from anabranch.engines.spark.order import Moment, width
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job, unship_error
-from anabranch.errors import RunError
+from anabranch.errors import RunError, SinkError
 from anabranch.graph.model import Operator
 from anabranch.operators.sinks.base import located
 from anabranch.operators.sinks.write_file import WriteFile
@@ -38,6 +39,16 @@ def _is_folder(sink: Operator) -> bool:
     return isinstance(sink.definition, WriteFile) and sink.definition.is_folder
 
 
+class FolderNotSeen(SinkError):
+    """Not all machines see the folder of an output. What stood at its place before stays there."""
+
+    @classmethod
+    def of(cls, sink: Operator, what: str) -> FolderNotSeen:
+        assert isinstance(sink.definition, WriteFile)
+        hint = "all machines must see the folder of an output, under the same path"
+        return cls(f"{Path(sink.definition.path)}/: {what}", location=sink.location, hint=hint)
+
+
 class PartWriter:
     """Writes the epochs that come to it, each as a file that is there whole or not at all."""
 
@@ -51,6 +62,7 @@ class PartWriter:
         self.metrics = Metrics()
         self.metrics.start(self.graph)
         self.sender = Sender(job.layout)
+        self.written: list[int] = []
 
     def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
         failed: Moment | None = None
@@ -81,9 +93,13 @@ class PartWriter:
             at = max(0, self.metrics[self.sink.id].received - before - 1)
             numbers = tuple(int(column[at]) for column in arrived.order)
             yield self.sender.failure(epoch, Moment(self.arrival.lineage, numbers), error)
+        else:
+            self.written.append(epoch)
 
     @contextmanager
     def _part(self, number: int) -> Iterator[ChunkSink]:
+        if not self.place.is_dir():  # the driver has made it, under a name that nobody else has
+            raise FolderNotSeen.of(self.sink, f"a worker does not see this folder ({socket.gethostname()})")
         part = part_of(self.sink, self.place, number)
         part.meaning.open()
         try:
@@ -92,6 +108,8 @@ class PartWriter:
             part.meaning.close()
 
     def figures(self) -> Iterator[Row]:
+        if self.written:
+            yield self.sender.written(self.written)
         yield self.sender.figures({self.sink.id: self.metrics[self.sink.id]}, 0, [])
 
 
@@ -116,8 +134,14 @@ class WrittenParts:
         with located(self.sink):
             self.folder.open()
 
+    def check(self, written: Iterable[int]) -> None:
+        """What tasks say that they wrote is there."""
+        missing = self.folder.missing(written)
+        if missing is not None:
+            raise FolderNotSeen.of(self.sink, f"{missing.name} was written by a worker, and is not there")
+
     def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if problem is not None and not isinstance(problem, RunError):
+        if problem is not None and (not isinstance(problem, RunError) or isinstance(problem, FolderNotSeen)):
             self.folder.discard()
             return
         with located(self.sink):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -89,6 +90,14 @@ class Sender:
     def state(self, channel: int, place: Place, state: bytes) -> Row:
         """What a channel will need in the next round, for the driver to keep; `arrival` is the place."""
         return Row(channel, self.numbers[TAIL], FIGURES, self.numbers[place.id], Kind.STATE, state)
+
+    def written(self, parts: list[int]) -> Row:
+        """Which files of an output are there now, for the driver to check."""
+        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.WRITTEN, json.dumps(parts).encode())
+
+    def end(self, epoch: int) -> Row:
+        """There are no epochs behind this one."""
+        return Row(0, self.numbers[TAIL], epoch, 0, Kind.END, b"")
 
     def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
         return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(operators, tuples_in, notes))

@@ -9,7 +9,7 @@ from typing import Any
 
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
-from anabranch.engines.expected_size import expected_tuples, form_for
+from anabranch.engines.expected_size import form_for
 from anabranch.engines.spark.exchange import Cluster
 from anabranch.engines.spark.generating import generated
 from anabranch.engines.spark.layout import Layout
@@ -63,7 +63,6 @@ class Setting:
             generated(for_tasks, self.form, reads_slices=slices is not None),
             slices,
             self.epoch,
-            expected_tuples(self.graph) // self.epoch + 1 if slices is None else len(slices),
             folder,
             self.cluster.shares_files,
             os.getcwd(),

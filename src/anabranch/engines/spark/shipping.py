@@ -40,7 +40,6 @@ class Job:
     generated: Mapping[str, Decision]  # by place; none for the tail, and for sources that nothing follows at once
     slices: tuple[Any, ...] | None  # of the only source; None where one task draws from all sources
     epoch: int  # tuples that are drawn for one epoch
-    epochs: int = 1  # about how many there are
     scratch: str = ""  # the temporary folder of the run, for large rows and for reports
     shares_files: bool = False  # whether all tasks certainly see it
     folder: str = "."  # where the run is, which relative paths start at

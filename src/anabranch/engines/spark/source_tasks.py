@@ -63,6 +63,7 @@ def _drawn(job: Job) -> Iterator[Row]:
     task = DrawTask(job)
     yield from task.rows(draw(task.graph.sources))
     yield task.figures()
+    yield task.sender.end(task.epoch)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -37,6 +38,20 @@ class Arranged:
     error: RunError | None
 
 
+@dataclass(frozen=True)
+class Failure:
+    """What stops a run, and when."""
+
+    epoch: int
+    moment: Moment
+    error: RunError
+
+    def is_before(self, other: Failure | None) -> bool:
+        if other is None or self.epoch != other.epoch:
+            return other is None or self.epoch < other.epoch
+        return self.moment.is_before(other.moment)
+
+
 class Tail:
     """Takes the rows that channels send, an epoch after the other."""
 
@@ -57,8 +72,10 @@ class Tail:
         operators = layout.place(TAIL).operators
         self.spool = ""  # the folder of rows that are in files
         self.states: dict[tuple[int, int], Row] = {}  # of channels that go on in another job, by place and number
+        self.written: list[int] = []  # files of an output, by tasks
         sinks = [cast(SinkDefinition, sink.definition) for sink in graph.sinks if sink.id not in taken]
-        self.is_ordered = bool(operators or taken) or any(sink.ordered for sink in sinks)
+        # Of several sinks each may refuse a tuple, and in the order it shows which does so first.
+        self.is_ordered = bool(operators or taken) or len(sinks) > 1 or any(sink.ordered for sink in sinks)
         # Where tasks write what the program gives, there is nothing to do here.
         self.local = (
             LocalPart(entered, operators, streams, metrics, form, tracks_changes=tracks_changes, taken=taken)
@@ -74,6 +91,49 @@ class Tail:
     @property
     def notes(self) -> list[str]:
         return self.local.element.notes if self.local is not None else []
+
+    def process_all(self, arriving: Iterator[Row], shield: Shield) -> tuple[int, RunError] | None:
+        """Process what arrives, up to the first error in the order. That is returned, with its epoch."""
+        if not self.is_ordered:
+            failed = self._process_in_any_order(arriving, shield)
+            return None if failed is None else (failed.epoch, failed.error)
+        for epoch, arranged in self.in_order(arriving):
+            error = self.process(arranged, shield)
+            if error is not None:
+                return epoch, error
+        return None
+
+    def _process_in_any_order(self, arriving: Iterator[Row], shield: Shield) -> Failure | None:
+        """Errors come first, and nothing behind them is written. What comes before may still arrive."""
+        failed: Failure | None = None
+        for row in arriving:
+            found: Failure | None = None
+            if row.epoch == FIGURES:
+                self._put_aside([row])
+            elif row.kind == Kind.ERROR:
+                found = Failure(row.epoch, *unship_error(bytes(row.payload), self.graph))
+            elif failed is None or row.epoch <= failed.epoch:
+                found = self._process_alone(row, failed, shield)
+            if found is not None and found.is_before(failed):
+                failed = found
+        return failed
+
+    def _process_alone(self, row: Row, failed: Failure | None, shield: Shield) -> Failure | None:
+        """Write what a row holds that comes before a failure. The only sink may refuse a tuple of it."""
+        [arrival] = self.arriving
+        piece = unpack(self._schema(0), fetched(row, self.spool).payload)
+        arrived = gathered(self._schema(0), [piece], width(arrival.lineage))
+        if failed is not None and row.epoch == failed.epoch:
+            arrived = self._cut(0, arrived, failed.moment)
+        counted = self.metrics[self.graph.sinks[0].id]
+        before = counted.received
+        try:
+            self.process(Arranged(met([arrived], [arrival.lineage]), None), shield)
+        except RunError as error:
+            at = max(0, counted.received - before - 1)
+            numbers = tuple(int(column[at]) for column in arrived.order)
+            return Failure(row.epoch, Moment(arrival.lineage, numbers), error)
+        return None
 
     def in_order(self, arriving: Iterator[Row]) -> Iterator[tuple[int, Arranged]]:
         """The epochs of rows that come by epoch; the next is being put in order while one is processed."""
@@ -95,6 +155,8 @@ class Tail:
         for row in rows:
             if row.kind == Kind.FIGURES:
                 counted.append(row)
+            elif row.kind == Kind.WRITTEN:
+                self.written += json.loads(bytes(row.payload))
             else:
                 self.states[row.arrival, row.channel] = row
         self.add_figures(counted)

@@ -14,6 +14,7 @@ from anabranch.operators.formats.durability import sync_file, sync_folder
 from anabranch.operators.formats.failures import why
 
 _BEGIN, _END = ".anabranch-", ".part"
+_END_OF_FOLDER = ".parts"
 
 
 class AtomicFile:
@@ -75,7 +76,8 @@ class AtomicFile:
     def _reserve(self) -> Path:
         folder = self._target.parent
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if not _is_for_parts(folder.name):
+                folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
             raise SinkError(f"{self.path}: {folder} is not a directory") from None
         place = folder / f"{_BEGIN}{secrets.token_hex(8)}{_END}"
@@ -87,6 +89,19 @@ class AtomicFile:
         finally:
             os.close(descriptor)
         return place
+
+
+def beside(target: Path) -> Path:
+    """A place for a folder of files that is to appear at another place when it is complete."""
+    return target.parent / f"{_BEGIN}{secrets.token_hex(8)}{_END_OF_FOLDER}"
+
+
+def _is_for_parts(name: str) -> bool:
+    """Whether a folder has the name of such a place. Only who began it makes it.
+
+    Others who write there may be on machines that do not see it, or may not know yet that it was given up.
+    """
+    return name.startswith(_BEGIN) and name.endswith(_END_OF_FOLDER)
 
 
 def is_leftover(name: str) -> bool:

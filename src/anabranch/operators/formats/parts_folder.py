@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shutil
-from contextlib import suppress
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from anabranch.errors import SinkError
-from anabranch.operators.formats.atomic_file import writing_to
+from anabranch.operators.formats.atomic_file import beside, is_leftover, writing_to
 
 _PART = re.compile(r"part-\d{8,}\.\w+", re.ASCII)
+_EVERY = 0.25  # seconds
+_MOST_TRIES = 20
 
 
 class PartsFolder:
@@ -28,7 +30,7 @@ class PartsFolder:
             self._check()
             target = Path(os.path.realpath(self.path))
             target.parent.mkdir(parents=True, exist_ok=True)
-            place = target.parent / f".anabranch-{secrets.token_hex(8)}.parts"
+            place = beside(target)
             place.mkdir()
             self._place = place
 
@@ -43,13 +45,21 @@ class PartsFolder:
 
     @property
     def is_empty(self) -> bool:
-        return not any(self.place.iterdir())
+        return not self._parts()
+
+    def missing(self, numbers: Iterable[int]) -> Path | None:
+        """The first of these parts that is not there. Each is asked for: a list of a folder may be an old one."""
+        return next((part for number in numbers if not (part := self.part(number)).exists()), None)
 
     def cut(self, last: int) -> None:
         """Remove the parts behind one."""
-        for file in self.place.iterdir():
+        for file in self._parts():
             if int(file.name.split(".")[0].removeprefix("part-")) > last:
                 file.unlink()
+
+    def _parts(self) -> list[Path]:
+        """Without what tasks left that were killed."""
+        return [file for file in self.place.iterdir() if not is_leftover(file.name)]
 
     def commit(self) -> None:
         """Put the folder at its place; a second call does no harm."""
@@ -57,6 +67,8 @@ class PartsFolder:
             return
         target = Path(os.path.realpath(self.path))
         with writing_to(self.path):
+            for name in filter(is_leftover, os.listdir(self._place)):
+                (self._place / name).unlink(missing_ok=True)
             if target.exists():
                 before = self._place.with_suffix(".before")
                 os.replace(target, before)
@@ -67,10 +79,15 @@ class PartsFolder:
         self._place = None
 
     def discard(self) -> None:
+        """Leave no trace. Tasks of a run that was broken off go on for a moment, and may write meanwhile."""
         place, self._place = self._place, None
-        if place is not None:
-            with suppress(OSError):
-                shutil.rmtree(place)
+        if place is None:
+            return
+        for _ in range(_MOST_TRIES):
+            shutil.rmtree(place, ignore_errors=True)
+            if not place.exists():
+                return
+            time.sleep(_EVERY)
 
     def _check(self) -> None:
         """A folder may be replaced where it is empty, or holds what an earlier run wrote."""
@@ -81,7 +98,7 @@ class PartsFolder:
                 f"{self.path}: is a file, and a path that ends with a slash names a folder of files",
                 hint="leave the slash out, or choose another path",
             )
-        others = [name for name in sorted(os.listdir(self.path)) if not _PART.fullmatch(name)]
+        others = [name for name in sorted(os.listdir(self.path)) if not _PART.fullmatch(name) and not is_leftover(name)]
         if others:
             raise SinkError(
                 f"{self.path}: holds '{others[0]}', which is no part of an output, so it is not replaced",
