@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from anabranch.engines.spark.chunk_rows import ROW, Row, as_table
 from anabranch.engines.spark.jobs import rows_of
 from anabranch.engines.spark.layout import SOURCES, Layout, Place
+from anabranch.engines.spark.reader_tasks import read_apart
 from anabranch.engines.spark.session import cores_of, is_on_this_machine
 from anabranch.engines.spark.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
@@ -73,6 +74,10 @@ class SparkCluster:
             partitions = min(len(job.slices), self.cores * _TASKS_PER_CORE)
             numbers = self.session.range(0, len(job.slices), 1, partitions)
             frame = numbers.mapInArrow(_named(read_slices(load), source), ROW)
+        elif job.readers is not None:
+            count = len(job.readers.each)
+            numbers = self.session.range(0, count, 1, min(count, self.cores * _TASKS_PER_CORE))
+            frame = numbers.mapInArrow(_named(read_apart(load), source), ROW)
         else:
             frame = self.session.range(0, 1, 1, 1).mapInArrow(_named(draw_all(load), source), ROW)
         for number, places in enumerate(job.layout.levels, 1):

@@ -14,6 +14,7 @@ from anabranch.engines.spark.exchange import Cluster
 from anabranch.engines.spark.generating import generated
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.lower import lower
+from anabranch.engines.spark.readers import Readers, readers_of
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import EPOCH, cut
 from anabranch.graph.degree import Channels, degree_of
@@ -58,14 +59,22 @@ class Setting:
     def job(self, layout: Layout, slices: Slices, folder: str, **more: Any) -> Job:
         """All that tasks need to know; `folder` is for what they report and for large rows."""
         for_tasks = layout.for_tasks()
+        readers = readers_of(for_tasks.graph, self.epoch) if slices is None else None
         return Job(
             for_tasks,
             generated(for_tasks, self.form, reads_slices=slices is not None),
             slices,
             self.epoch,
-            expected_tuples(self.graph) // self.epoch + 1 if slices is None else len(slices),
+            self._epochs(slices, readers),
+            readers,
             folder,
             self.cluster.shares_files,
             os.getcwd(),
             **more,
         )
+
+    def _epochs(self, slices: Slices, readers: Readers | None) -> int:
+        """About how many there are."""
+        if slices is not None:
+            return len(slices)
+        return readers.epochs if readers is not None else expected_tuples(self.graph) // self.epoch + 1
