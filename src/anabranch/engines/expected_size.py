@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from contextlib import suppress
+from pathlib import Path
 
 from anabranch.codegen.forms import Form
 from anabranch.errors import SourceError
@@ -32,8 +33,15 @@ def expected_of(source: Operator) -> int:
         case FromItems(items=Sized() as items):
             return len(items)
         case ReadFiles() as files:
-            with suppress(SourceError, OSError):
-                return sum(path.stat().st_size for path in files.files()) // _BYTES_PER_TUPLE
+            with suppress(SourceError):
+                return sum(map(expected_in, files.files()))
+    return 0
+
+
+def expected_in(path: Path) -> int:
+    """The same of a file."""
+    with suppress(OSError):
+        return path.stat().st_size // _BYTES_PER_TUPLE
     return 0
 
 

@@ -249,6 +249,119 @@ def test_one_task_draws_from_what_cannot_be_read_apart(kind: str) -> None:
     assert cluster.last.readers is None
 
 
+# Partitions ---------------------------------------------------------------------------------------------------------
+
+
+def partitioned(draw: st.DrawFn, folder: Path) -> Any:
+    """Files that have keys of their own, but for some that another has too, and some rows that cannot be read."""
+    kind = draw(st.sampled_from(["csv", "csv", "parquet"]))
+    borrows = draw(st.booleans())
+    for number in range(draw(st.integers(1, 4))):
+        ticks = [tick._replace(k=tick.k % 2 + number * 2) for tick in draw(TICKS)]
+        if borrows and ticks and draw(st.integers(0, 2)) == 0:
+            at = draw(st.integers(0, len(ticks) - 1))
+            ticks[at] = ticks[at]._replace(k=draw(st.integers(0, 7)))
+        path = folder / f"{number}.{kind}"
+        if kind == "parquet":
+            pq.write_table(_table(ticks), path)
+            continue
+        lines = [_line(tick, kind) for tick in ticks]
+        if draw(st.integers(0, 5)) == 0:
+            lines.insert(draw(st.sampled_from([0, 2, 5])), "bad\n")
+        path.write_text("".join(["k,v,ts\n", *lines]))
+    read: Any = {"csv": ab.read_csv, "parquet": ab.read_parquet}[kind]
+    return read(str(folder / f"*.{kind}"), Tick, partition_by=draw(st.sampled_from(["k", "k", ["k", "v"]])))
+
+
+def behind(draw: st.DrawFn, stream: Any) -> Any:
+    match draw(st.sampled_from(["", "key", "window", "sliding", "distinct", "join", "one place"])):
+        case "key":
+            return stream.process(Sums, key="k").map(doubled)
+        case "window":
+            return through_window(stream, ab.tumbling(seconds=2, on="ts"))
+        case "sliding":
+            return through_window(stream, ab.sliding(seconds=2, slide=1, on="ts"))
+        case "distinct":
+            return stream.distinct(key="k", window=ab.sliding(seconds=1, on="ts"))
+        case "join":
+            window = ab.sliding(seconds=1, on="ts")
+            return stream.join(stream.filter(is_even), left=window, right=window, on="k", out=paired)
+        case "one place":
+            return stream.process(Sums).process(Sums, key="k")
+    return stream
+
+
+def through_window(stream: Any, window: Any) -> Any:
+    return stream.window(window, key="k").aggregate(Tick, k=ab.first("k"), v=ab.sum_("v"), ts=ab.last("ts"))
+
+
+@drawn(60)
+@given(st.data(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(1, 3), st.integers(0, 9))
+def test_partitions_of_a_source(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, epoch: int, tasks: int, seed: int
+) -> None:
+    source = partitioned(data.draw, tmp_path_factory.mktemp("files"))
+    graph = as_program(behind(data.draw, source).collect("out")).graph
+    cluster = Simulated(seed=seed, readers=tasks)
+    found = outcome(run_on, cluster, compile(graph), Metrics(), "python", channels=channels, epoch=epoch)
+    assert found == expected(graph)
+    assert cluster.last is not None
+    assert cluster.last.readers is not None
+
+
+def write_partitions(folder: Path, *keys: list[int]) -> str:
+    for number, of_file in enumerate(keys):
+        rows = "".join(f"{k},{at},0.0\n" for at, k in enumerate(of_file))
+        (folder / f"{number}.csv").write_text(f"k,v,ts\n{rows}")
+    return str(folder / "*.csv")
+
+
+@pytest.mark.parametrize("epoch", [1, 4, 100])
+def test_a_key_in_three_partitions_is_told_where_the_second_has_it(tmp_path: Path, epoch: int) -> None:
+    path = write_partitions(tmp_path, [1, 1, 1, 9, 9], [2, 2, 9, 2], [3, 3, 3, 3, 9])
+    graph = as_program(ab.read_csv(path, Tick, partition_by="k").process(Sums, key="k").collect("out")).graph
+    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=2, epoch=epoch)
+    assert found == expected(graph)
+    assert "9 occurs in" in str(found[1])
+    assert [tick.k for tick in _items(graph, epoch)] == [1, 2, 3, 1, 2, 3, 1, 9, 3]
+
+
+def _items(graph: Any, epoch: int) -> list[Tick]:
+    with pytest.raises(ab.SourceError) as found:
+        run_on(Simulated(), compile(graph), Metrics(), channels=2, epoch=epoch)
+    result: Any = found.value.result  # type: ignore[attr-defined]
+    items: list[Tick] = result.items("out")
+    return items
+
+
+def test_a_key_in_two_partitions_is_told_where_nothing_comes_through_at_that_time(tmp_path: Path) -> None:
+    path = write_partitions(tmp_path, [1] * 30, [2] * 20 + [1] + [2] * 9)
+    source = ab.read_csv(path, Tick, partition_by="k").filter(lambda tick: tick.v < 2)
+    graph = as_program(source.process(Sums, key="k").collect("out")).graph
+    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=2, epoch=4)
+    assert found == expected(graph)
+    assert "1 occurs in" in str(found[1])
+
+
+@pytest.mark.parametrize("kind", ["by order", "passed over", "floats", "a folder", "no order"])
+def test_one_task_draws_from_partitions_whose_keys_cannot_be_compared_elsewhere(tmp_path: Path, kind: str) -> None:
+    path = write_partitions(tmp_path, [1, 1, 2], [3, 3, 1])
+    options: dict[str, Any] = {"partition_by": "ts" if kind == "floats" else "k"}
+    options |= {"order_by": "v"} if kind == "by order" else {"on_error": "skip"} if kind == "passed over" else {}
+    stream = ab.read_csv(path, Tick, **options).process(Sums, key="k")
+    if kind == "a folder":
+        sink: Any = stream.write_csv(f"{tmp_path}/out/")
+    else:
+        sink = stream.collect("out", ordered=kind != "no order")
+    cluster = Simulated()
+    outcome(run_on, cluster, compile(as_program(sink).graph), Metrics(), channels=2, epoch=2)
+    assert cluster.last is not None
+    assert cluster.last.readers is None
+
+
+# Files that are not there -------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("is_alone", [True, False])
 def test_a_link_that_leads_nowhere_is_an_error_of_the_source(tmp_path: Path, is_alone: bool) -> None:
     (tmp_path / "1.csv").write_text("k,v,ts\n1,1,1.0\n")

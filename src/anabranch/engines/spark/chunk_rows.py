@@ -41,6 +41,7 @@ class Kind(IntEnum):
     REACHED = 3  # of a stream: how far it has been read
     SPOOLED = 4  # a chunk or a state that is in a file
     STATE = 5  # of a channel, from one round of a loop to the next
+    KEYS = 6  # of a partition
 
 
 @dataclass(frozen=True)

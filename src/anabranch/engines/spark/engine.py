@@ -12,6 +12,7 @@ from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
 from anabranch.engines.spark.looping import InRounds
+from anabranch.engines.spark.partition_keys import guarded
 from anabranch.engines.spark.parts import WrittenParts, with_parts
 from anabranch.engines.spark.rounds import Rounds, rounds_of
 from anabranch.engines.spark.session import SparkOptions, session_for
@@ -100,7 +101,7 @@ class _AtOnce:
             self.tail.spool = folder
             job = self.setting.job(self.layout, self.slices, folder, is_ordered=self.tail.is_ordered, parts=parts)
             with closing(self.setting.cluster.rows(job)) as arriving:
-                for epoch, arranged in self.tail.in_order(arriving):
+                for epoch, arranged in self.tail.in_order(guarded(arriving, job)):
                     error = self.tail.process(arranged, shield)
                     if error is not None:
                         if self.parts is not None:

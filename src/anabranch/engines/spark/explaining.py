@@ -68,7 +68,9 @@ def _channels(layout: Layout, place: Place) -> str:
     if place.id == SOURCES:
         if can_be_cut(layout.graph):
             return "slices"
-        return "a task each" if can_be_read_apart(layout.graph) else "one task"
+        if not can_be_read_apart(layout.graph, partitions=not layout.has_parts):
+            return "one task"
+        return "a task each" if len(layout.graph.sources) > 1 else "a task per file"
     if place.id == PARTS:
         return f"files × {place.channels}"
     if place.region is None:

@@ -20,6 +20,7 @@ from anabranch.engines.drawing import check_sources
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row
+from anabranch.engines.spark.partition_keys import guarded
 from anabranch.engines.spark.rounds import Rounds
 from anabranch.engines.spark.sending import FIGURES, Sender
 from anabranch.engines.spark.setting import Setting
@@ -90,7 +91,7 @@ class InRounds:
         """What enters the loop, in order, or what an operator stopped the run with before."""
         job = self.setting.job(self.before, self.slices, folder)
         with closing(self.setting.cluster.rows(job)) as arriving:
-            for _, arranged in self.entering.in_order(arriving):
+            for _, arranged in self.entering.in_order(guarded(arriving, job)):
                 try:
                     error = self.entering.process(arranged, shield)
                 except RunError as problem:

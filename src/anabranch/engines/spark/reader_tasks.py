@@ -12,12 +12,12 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Stream
 from anabranch.engines.drawing import Failed
 from anabranch.engines.spark.chunk_rows import Piece, Row
-from anabranch.engines.spark.layout import SOURCES
+from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.meeting import as_columns, joined
-from anabranch.engines.spark.order import Moment
+from anabranch.engines.spark.order import DRAW, Moment
+from anabranch.engines.spark.partition_keys import KeysOfReader
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.source_tasks import DRAW
 from anabranch.engines.spark.sources import read
 from anabranch.engines.spark.tasks import in_batches
 from anabranch.engines.spark.watching import Reporter
@@ -55,7 +55,8 @@ class _ReaderTask:
         self.reader = job.readers.each[number]
         self.source = job.layout.graph.operator(self.reader.source)
         self.leaving = job.layout.leaving(Stream(self.source.id))
-        self.sender = Sender(job.layout)
+        self.sender = Sender(job.layout, sends_all=not job.readers.is_partitioned)
+        self.keys = KeysOfReader(self.source) if job.readers.is_partitioned else None
         self.counted = OperatorMetrics()
         self.tuples_in = 0
         self.reporter = reporter
@@ -74,10 +75,16 @@ class _ReaderTask:
                     yield from self._taken(found)
         except RunError as problem:
             error = problem
-        here = (self.readers.place(self.number, self.turn),)
-        yield from self._sent(self.epoch, end=here if error is None else None)
+        end = self.readers.end(self.number, self.turn) if error is None else None
+        ends_here = end is not None and end[0] == self.epoch
+        yield from self._sent(self.epoch, end if ends_here else None)
+        if end is not None and not ends_here:
+            yield from self._sent(end[0], end)
         if error is not None:
-            yield from self.sender.error(self.epoch, Moment(DRAW, here), error)
+            here = Moment(DRAW, (self.readers.place(self.number, self.turn),))
+            yield from self.sender.error(self.epoch, here, error)
+        if self.keys is not None:
+            yield from self.keys.rows(self.number, self.sender.numbers[TAIL])
         yield self.sender.figures({self.source.id: self.counted}, self.tuples_in, [])
 
     def _taken(self, found: Chunk | Unreadable | Failed) -> Iterator[Row]:
@@ -88,6 +95,8 @@ class _ReaderTask:
             after_failure(self.source, self.counted, unreadable_error(self.source, found), found, "process")
             yield from self._moved(1)
             return
+        if self.keys is not None:
+            self.keys.add(found, self.turn)
         start = 0
         while start < len(found):
             count = min(len(found) - start, self.readers.rounds - self.turn % self.readers.rounds)
@@ -103,7 +112,7 @@ class _ReaderTask:
         if self.epoch > before:
             yield from self._sent(before)
 
-    def _sent(self, epoch: int, end: tuple[int, ...] | None = None) -> Iterator[Row]:
+    def _sent(self, epoch: int, end: tuple[int, int] | None = None) -> Iterator[Row]:
         drawn, self.drawn = self.drawn, []
         schema = self.source.outputs[0].schema
         turns = [np.arange(turn, turn + len(chunk), dtype=np.int64) for turn, chunk in drawn]
@@ -111,7 +120,7 @@ class _ReaderTask:
         chunk = as_columns(joined(schema, [chunk for _, chunk in drawn])) if drawn else Chunk.of_rows(schema, [])
         self.reporter.add(len(chunk), len(chunk))
         for arrival in self.leaving:
-            yield from self.sender.rows(arrival, epoch, Piece(chunk, (order,), end))
+            yield from self.sender.rows(arrival, epoch, Piece(chunk, (order,), end[1:] if end else None))
 
 
 def _part(chunk: Chunk, start: int, count: int) -> Chunk:

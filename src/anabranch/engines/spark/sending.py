@@ -31,8 +31,10 @@ def by_channel(channels: Column, count: int) -> list[Column]:
 class Sender:
     """What a place gives to others: pieces of its output streams as rows."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, *, sends_all: bool = True) -> None:
+        """`sends_all` where nobody else sends tuples of a source in the same epoch."""
         self.layout = layout
+        self.sends_all = sends_all
         self.numbers = {place.id: number for number, place in enumerate(layout.places)}
         self.arrivals = {
             id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
@@ -63,7 +65,7 @@ class Sender:
         """What moves the time, to all channels that need it."""
         place = self.layout.place(arrival.place)
         first = self.layout.first_channel(place)
-        sends_all = self.layout.place_of(arrival.stream.operator).channels == 1  # of an epoch
+        sends_all = self.sends_all and self.layout.place_of(arrival.stream.operator).channels == 1  # of an epoch
         if clock.is_bare or clock.has_boundaries or not sends_all:
             if clock.is_bare:
                 moving = bare_times(piece, clock.window)  # it is not known when tuples come on the other input

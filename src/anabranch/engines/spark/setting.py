@@ -59,7 +59,9 @@ class Setting:
     def job(self, layout: Layout, slices: Slices, folder: str, **more: Any) -> Job:
         """All that tasks need to know; `folder` is for what they report and for large rows."""
         for_tasks = layout.for_tasks()
-        readers = readers_of(for_tasks.graph, self.epoch) if slices is None else None
+        # Where tasks write files, or nothing is put in order, nobody waits for what is wrong with partitions.
+        waits = not layout.has_parts and more.get("is_ordered", True)
+        readers = readers_of(for_tasks.graph, self.epoch, partitions=waits) if slices is None else None
         return Job(
             for_tasks,
             generated(for_tasks, self.form, reads_slices=slices is not None),
