@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from contextlib import suppress
+from pathlib import Path
 
 from anabranch.codegen.forms import Form
 from anabranch.errors import SourceError
-from anabranch.graph.model import Graph
+from anabranch.graph.model import Graph, Operator
+from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.read_files import ReadFiles
 
@@ -20,15 +22,27 @@ _PAYS_FROM_OF_FILES = 500_000
 
 def expected_tuples(graph: Graph) -> int:
     """At least about so many; what cannot be told counts as none."""
-    total = 0
-    for source in graph.sources:
-        match source.definition:
-            case FromItems(items=Sized() as items):
-                total += len(items)
-            case ReadFiles() as files:
-                with suppress(SourceError, OSError):
-                    total += sum(path.stat().st_size for path in files.files()) // _BYTES_PER_TUPLE
-    return total
+    return sum(map(expected_of, graph.sources))
+
+
+def expected_of(source: Operator) -> int:
+    """The same of one source."""
+    match source.definition:
+        case Beacon(count=int(count)):
+            return count
+        case FromItems(items=Sized() as items):
+            return len(items)
+        case ReadFiles() as files:
+            with suppress(SourceError):
+                return sum(map(expected_in, files.files()))
+    return 0
+
+
+def expected_in(path: Path) -> int:
+    """The same of a file."""
+    with suppress(OSError):
+        return path.stat().st_size // _BYTES_PER_TUPLE
+    return 0
 
 
 def form_for(graph: Graph, form: Form) -> Form:

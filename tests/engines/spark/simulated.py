@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from anabranch.engines.spark import spooling
 from anabranch.engines.spark.chunk_rows import Kind, Row, as_batch, rows_in
+from anabranch.engines.spark.reader_tasks import read_apart
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.source_tasks import draw_all, read_slices
@@ -45,6 +46,13 @@ class Simulated:
     def _rows_for_the_tail(self, job: Job, given: Sequence[Row] | None) -> list[Row]:
         if given is not None:
             batches = [as_batch(row) for row in given]
+        elif job.readers is not None:
+            numbers = range(len(job.readers.each))
+            batches = [
+                batch
+                for task in range(self.readers)
+                for batch in read_apart(lambda: job)([_numbers(numbers[task :: self.readers])])
+            ]
         elif job.slices is None:
             batches = list(draw_all(lambda: job)([_numbers([0])]))
         else:

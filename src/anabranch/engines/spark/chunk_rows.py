@@ -43,6 +43,7 @@ class Kind(IntEnum):
     STATE = 5  # of a channel, from one round of a loop to the next
     WRITTEN = 6  # which files of an output a task wrote
     END = 7  # there are no epochs behind this one
+    KEYS = 8  # of a partition
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
 from anabranch.engines.spark.live import AsItComes, can_be_dealt_out
 from anabranch.engines.spark.looping import InRounds
+from anabranch.engines.spark.partition_keys import guarded
 from anabranch.engines.spark.parts import WrittenParts, with_parts
 from anabranch.engines.spark.rounds import Rounds, rounds_of
 from anabranch.engines.spark.scratch import scratch_folder
@@ -115,7 +116,7 @@ class _AtOnce:
         self.tail.spool = folder
         parts = str(self.parts.folder.place) if self.parts is not None else ""
         job = self.setting.job(self.layout, self.slices, folder, is_ordered=self.tail.is_ordered, parts=parts)
-        return self.setting.cluster.rows(job)
+        return guarded(self.setting.cluster.rows(job), job)
 
     def _process_all(self, arriving: Iterator[Row], shield: Shield) -> None:
         failed = self.tail.process_all(arriving, shield)

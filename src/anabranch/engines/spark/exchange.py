@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from anabranch.engines.spark.chunk_rows import ROW, Kind, Row, as_table
 from anabranch.engines.spark.jobs import rows_of
 from anabranch.engines.spark.layout import SOURCES, Layout, Place
+from anabranch.engines.spark.reader_tasks import read_apart
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.session import cores_of, is_on_this_machine
 from anabranch.engines.spark.shipping import Job, shipped, unshipped
@@ -39,6 +40,8 @@ class _Epochs:
         if given is not None:
             found = [row.epoch for row in given if row.epoch >= 0]
             return cls(min(found), max(found) - min(found) + 1)
+        if job.readers is not None:
+            return cls(0, job.readers.epochs)
         return cls(0, None if job.slices is None else len(job.slices))
 
 
@@ -97,6 +100,10 @@ class SparkCluster:
             partitions = min(len(job.slices), self.cores * _TASKS_PER_CORE)
             numbers = self.session.range(0, len(job.slices), 1, partitions)
             frame = numbers.mapInArrow(_named(read_slices(load), source), ROW)
+        elif job.readers is not None:
+            count = len(job.readers.each)
+            numbers = self.session.range(0, count, 1, min(count, self.cores * _TASKS_PER_CORE))
+            frame = numbers.mapInArrow(_named(read_apart(load), source), ROW)
         else:
             frame = self.session.range(0, 1, 1, 1).mapInArrow(_named(draw_all(load), source), ROW)
         for number, places in enumerate(job.layout.levels, 1):

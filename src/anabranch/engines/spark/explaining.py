@@ -9,6 +9,7 @@ from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL, Arrival, Layout
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.order import Branch, Lineage
 from anabranch.engines.spark.parts import with_parts
+from anabranch.engines.spark.readers import can_be_read_apart
 from anabranch.engines.spark.rounds import Rounds, rounds_of
 from anabranch.engines.spark.sources import can_be_cut, must_stay
 from anabranch.errors import SourceError
@@ -65,7 +66,11 @@ def _channels(layout: Layout, place: Place) -> str:
     if place.id == SOURCES and _is_round(layout):
         return "driver"
     if place.id == SOURCES:
-        return "slices" if can_be_cut(layout.graph) else "one task"
+        if can_be_cut(layout.graph):
+            return "slices"
+        if not can_be_read_apart(layout.graph, partitions=not layout.has_parts):
+            return "one task"
+        return "a task each" if len(layout.graph.sources) > 1 else "a task per file"
     if place.id == PARTS:
         return f"files × {place.channels}"
     if place.region is None:

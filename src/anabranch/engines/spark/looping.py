@@ -19,6 +19,7 @@ from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.jobs_in_a_row import run_next
+from anabranch.engines.spark.partition_keys import guarded
 from anabranch.engines.spark.rounds import Rounds
 from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.sending import Sender
@@ -57,7 +58,7 @@ class InRounds:
         with shielded() as shield, scratch_folder() as folder, watched(self.metrics, folder):
             before, job = self._jobs(folder)
             # A program that cannot be sent opens its sinks in this process, later.
-            entering = self.setting.cluster.rows(before)
+            entering = guarded(self.setting.cluster.rows(before), before)
             self.setting.cluster.rows(job, []).close()
             with opened(self.tail.sinks, shield):
                 try:

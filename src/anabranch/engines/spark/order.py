@@ -42,6 +42,8 @@ class Branch:
     is_ordered: bool = True
 
 
+DRAW = (Number("draw"),)  # what tuples have where they are drawn
+
 Step = Number | Branch
 Lineage = tuple[Step, ...]
 MOST_PATHS = 16  # of one stream: each is compared with each of another

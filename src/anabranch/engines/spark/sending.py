@@ -11,7 +11,7 @@ import numpy as np
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, pack
 from anabranch.engines.spark.layout import PARTS, TAIL, Arrival, Clock, Layout, Place
 from anabranch.engines.spark.meeting import taken
-from anabranch.engines.spark.order import Moment
+from anabranch.engines.spark.order import Column, Moment
 from anabranch.engines.spark.routing import channels_of
 from anabranch.engines.spark.shipping import ship_error, ship_figures
 from anabranch.engines.spark.ticks import bare_times, latest, ticks
@@ -21,11 +21,21 @@ from anabranch.operators.metrics import OperatorMetrics
 FIGURES = -1  # the epoch of rows that carry figures or states: they come first
 
 
+def by_channel(channels: Column, count: int) -> list[Column]:
+    """For each of so many channels the positions of its tuples, in order. Channels may be many more than tuples."""
+    small = channels.astype(np.uint16) if count <= 1 << 16 else channels  # those are sorted fastest
+    positions = np.argsort(small, kind="stable")
+    ends = np.searchsorted(channels[positions], np.arange(1, count))
+    return np.split(positions, ends)
+
+
 class Sender:
     """What a place gives to others: pieces of its output streams as rows."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, *, sends_all: bool = True) -> None:
+        """`sends_all` where nobody else sends tuples of a source in the same epoch."""
         self.layout = layout
+        self.sends_all = sends_all
         self.numbers = {place.id: number for number, place in enumerate(layout.places)}
         self.arrivals = {
             id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
@@ -44,18 +54,19 @@ class Sender:
             return
         channels = channels_of(piece.chunk, arrival.key, place.channels)
         order = piece.order if piece.order is not None else (np.arange(len(piece.chunk), dtype=np.int64),)
-        for channel in range(place.channels):
-            positions = np.flatnonzero(channels == channel)
+        goes_to_all = piece.end is not None or bool(piece.punctuations)
+        for channel, positions in enumerate(by_channel(channels, place.channels)):
+            if not len(positions) and not goes_to_all:
+                continue
             of_channel = tuple(column[positions] for column in order)
             mine = Piece(taken(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
-            if not mine.is_empty:
-                yield self._row(arrival, first + channel, epoch, mine)
+            yield self._row(arrival, first + channel, epoch, mine)
 
     def _clock_rows(self, arrival: Arrival, clock: Clock, epoch: int, piece: Piece) -> Iterator[Row]:
         """What moves the time, to all channels that need it."""
         place = self.layout.place(arrival.place)
         first = self.layout.first_channel(place)
-        sends_all = self.layout.place_of(arrival.stream.operator).channels == 1  # of an epoch
+        sends_all = self.sends_all and self.layout.place_of(arrival.stream.operator).channels == 1  # of an epoch
         if clock.is_bare or clock.has_boundaries or not sends_all:
             if clock.is_bare:
                 moving = bare_times(piece, clock.window)  # it is not known when tuples come on the other input
@@ -66,8 +77,8 @@ class Sender:
                 yield from (replace(row, channel=first + channel) for channel in range(place.channels))
             return
         channels = channels_of(piece.chunk, arrival.key, place.channels)
-        for channel in range(place.channels):
-            moving = latest(piece, clock.window, np.flatnonzero(channels == channel))
+        for channel, positions in enumerate(by_channel(channels, place.channels)):
+            moving = latest(piece, clock.window, positions)
             if not moving.is_empty:
                 yield self._row(arrival, first + channel, epoch, moving)
 

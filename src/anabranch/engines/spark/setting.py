@@ -14,6 +14,7 @@ from anabranch.engines.spark.exchange import Cluster
 from anabranch.engines.spark.generating import generated
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.lower import lower
+from anabranch.engines.spark.readers import readers_of
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import EPOCH, cut
 from anabranch.graph.degree import Channels, degree_of
@@ -58,11 +59,15 @@ class Setting:
     def job(self, layout: Layout, slices: Slices, folder: str, *, reads_sources: bool = True, **more: Any) -> Job:
         """All that tasks need to know; `folder` is the temporary one of the run."""
         for_tasks = layout.for_tasks(read_sources=reads_sources)
+        # Where tasks write files, or nothing is put in order, nobody waits for what is wrong with partitions.
+        waits = not layout.has_parts and more.get("is_ordered", True)
+        readers = readers_of(for_tasks.graph, self.epoch, partitions=waits) if slices is None else None
         return Job(
             for_tasks,
             generated(for_tasks, self.form, reads_slices=slices is not None),
             slices,
             self.epoch,
+            readers,
             folder,
             self.cluster.shares_files,
             os.getcwd(),

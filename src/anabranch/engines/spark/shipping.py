@@ -24,6 +24,7 @@ from anabranch.analysis.modules import is_library_class, user_modules
 from anabranch.codegen.build import Decision
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.order import Moment
+from anabranch.engines.spark.readers import Readers
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.metrics import OperatorMetrics
@@ -38,8 +39,9 @@ class Job:
 
     layout: Layout
     generated: Mapping[str, Decision]  # by place; none for the tail, and for sources that nothing follows at once
-    slices: tuple[Any, ...] | None  # of the only source; None where one task draws from all sources
+    slices: tuple[Any, ...] | None  # of the only source
     epoch: int  # tuples that are drawn for one epoch
+    readers: Readers | None = None  # of sources that are drawn in turn; else, without slices, one task draws from all
     scratch: str = ""  # the temporary folder of the run, for large rows and for reports
     shares_files: bool = False  # whether all tasks certainly see it
     folder: str = "."  # where the run is, which relative paths start at

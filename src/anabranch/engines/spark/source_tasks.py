@@ -19,7 +19,7 @@ from anabranch.engines.drawing import Drawn, Failed, draw
 from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.layout import PARTS, SOURCES, Layout
 from anabranch.engines.spark.meeting import as_columns, joined
-from anabranch.engines.spark.order import Moment, Number
+from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.parts import PartWriter
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
@@ -31,8 +31,6 @@ from anabranch.graph.model import Operator
 from anabranch.operators.base import FINAL, Unreadable
 from anabranch.operators.failures import after_failure, operator_error, unreadable_error
 from anabranch.operators.metrics import OperatorMetrics
-
-DRAW = (Number("draw"),)
 
 
 def read_slices(load: Callable[[], Job]) -> Any:

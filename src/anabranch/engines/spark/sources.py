@@ -1,9 +1,10 @@
-"""The sources of a program as Spark's tasks read them: in slices, each an epoch, or all drawn by one task."""
+"""The sources of a program as Spark's tasks read them: slices of the only one, each an epoch, or of one of several."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from anabranch.codegen.chunks import Chunk
@@ -46,9 +47,14 @@ def must_stay(graph: Graph) -> str | None:
 
 def can_be_cut(graph: Graph) -> bool:
     """Whether the only source of a program is one that can be cut into slices, as far as that is known without it."""
-    if len(graph.sources) > 1 or len(graph.sources[0].outputs) > 1:
+    return len(graph.sources) == 1 and is_in_slices(graph.sources[0])
+
+
+def is_in_slices(source: Operator) -> bool:
+    """The same of one source."""
+    if len(source.outputs) > 1:
         return False
-    match graph.sources[0].definition:
+    match source.definition:
         case Beacon(count=int()) | FromItems(items=tuple() | range(), partition_by=()):
             return True
         case ReadFiles(partition_by=()):
@@ -60,22 +66,35 @@ def cut(graph: Graph, epoch: int = EPOCH, cores: int = 1) -> tuple[Any, ...] | N
     """The only source in slices, in order; None where there are several or it cannot be cut."""
     if not can_be_cut(graph):
         return None
-    match graph.sources[0].definition:
+    return cut_source(graph.sources[0], epoch, cores) or None
+
+
+def cut_source(source: Operator, epoch: int, cores: int = 1) -> tuple[Any, ...] | None:
+    """A source that is not partitioned in slices, in order; None where it cannot be cut."""
+    match source.definition:
         case Beacon(count=int(count)):
             return _numbers(count, epoch)
         case FromItems(items=tuple() | range() as items, partition_by=()):
             return _numbers(len(items), epoch)
-        case ReadFiles() as files:
-            with located(graph.sources[0]):
+        case ReadFiles(partition_by=()) as files:
+            with located(source):
                 slices = slices_of(files, size=_bytes_of_slice(files, epoch, cores))
-            return tuple(slices) if slices else None
+            return None if slices is None else tuple(slices)
     return None
 
 
 def _bytes_of_slice(files: ReadFiles, epoch: int, cores: int) -> int:
     """A slice is a few epochs, but small enough that all cores have some."""
-    total = sum(path.stat().st_size for path in files.files())
+    total = sum(map(_size, files.files()))
     return max(1, min(SLICE_SIZE, max(epoch * _BYTES_PER_TUPLE, total // (cores * _SLICES_PER_CORE))))
+
+
+def _size(path: Path) -> int:
+    """What is gone by now, or a link that leads nowhere, is said when it is opened."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _numbers(count: int, epoch: int) -> tuple[Numbers, ...]:

@@ -14,10 +14,10 @@ from anabranch.engines.drawing import Failed
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row
 from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.meeting import as_columns, joined
-from anabranch.engines.spark.order import Moment
+from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.sending import FIGURES, Sender
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.source_tasks import DRAW, SliceTask
+from anabranch.engines.spark.source_tasks import SliceTask
 from anabranch.engines.spark.sources import read
 from anabranch.engines.spark.streams.entries import Entry
 from anabranch.engines.spark.streams.tcp_spool import as_files

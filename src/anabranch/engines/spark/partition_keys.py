@@ -1,0 +1,139 @@
+"""The claim of `partition_by` where partitions are read by tasks of their own: a value of the key occurs in one only.
+
+Each task sends the keys of its partitions to the driver, with the turns of their first tuples. They come before all
+epochs, so that the driver knows where the sequential engine would have found a key in a second partition.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from itertools import islice
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from anabranch.codegen.chunks import Chunk
+from anabranch.engines.drawing import PartitionGuard
+from anabranch.engines.spark.chunk_rows import Kind, Row
+from anabranch.engines.spark.meeting import taken
+from anabranch.engines.spark.order import DRAW, Moment
+from anabranch.engines.spark.sending import FIGURES
+from anabranch.engines.spark.shipping import Job, ship_error
+from anabranch.errors import RunError
+from anabranch.graph.model import Operator
+from anabranch.graph.values import key_reader
+from anabranch.operators.base import SourceDefinition, Unreadable
+from anabranch.operators.failures import unreadable_error
+
+_KEYS_AT_ONCE = 1 << 16  # in a row
+
+_Place = tuple[int, int]  # a turn, and a reader: their order is that of the draw
+
+
+class KeysOfReader:
+    """In a task: the keys of a partition, each with the turn of its first tuple."""
+
+    def __init__(self, source: Operator) -> None:
+        definition = cast(SourceDefinition, source.definition)
+        self._names = list(definition.partition_by)
+        self._key_of = key_reader(source.outputs[0].schema, self._names)
+        self._turns: dict[Any, int] = {}
+
+    def add(self, chunk: Chunk, turn: int) -> None:
+        """Tuples that follow one another, the first of them at a turn."""
+        positions = _firsts(chunk, self._names)
+        rows = taken(chunk, positions).rows
+        for position, row in zip(positions.tolist(), rows, strict=True):
+            self._turns.setdefault(self._key_of(row), turn + position)
+
+    def rows(self, number: int, place: int) -> Iterator[Row]:
+        """For the tail, which is the `place`."""
+        items = iter(self._turns.items())
+        while some := list(islice(items, _KEYS_AT_ONCE)):
+            yield Row(0, place, FIGURES, 0, Kind.KEYS, pickle.dumps((number, some)))
+
+
+def _firsts(chunk: Chunk, names: list[str]) -> Any:
+    """Where values of the key first occur, in order; where that is not known by columns, there may be others too."""
+    everywhere = np.arange(len(chunk), dtype=np.int64)
+    if not chunk.has_batch or not len(chunk):
+        return everywhere
+    columns = [chunk.batch.column(chunk.schema.names.index(name)) for name in names]
+    numbered = [f"{at}" for at in range(len(names))]
+    table = pa.table([*columns, pa.array(everywhere)], names=[*numbered, "at"])
+    try:
+        found = table.group_by(numbered, use_threads=False).aggregate([("at", "min")])
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # by such a type it cannot
+        return everywhere
+    return np.sort(found.column("at_min").to_numpy())
+
+
+def guarded(rows: Generator[Row, None, None], job: Job) -> Generator[Row, None, None]:
+    """In the driver: the rows of a job, by epoch, and the error of a key that two partitions have, in its epoch."""
+    with closing(rows):
+        yield from rows if job.readers is None or not job.readers.is_partitioned else _guarded(rows, job)
+
+
+def _guarded(rows: Iterable[Row], job: Job) -> Iterator[Row]:
+    found = _Found()
+    error: Row | None = None
+    is_known = False
+    for row in rows:
+        if row.kind == Kind.KEYS:
+            found.add(row)
+            continue
+        if row.epoch != FIGURES and not is_known:
+            error, is_known = found.error(job), True
+        if error is not None and row.epoch > error.epoch:
+            yield error
+            error = None
+        yield row
+    if not is_known:
+        error = found.error(job)
+    if error is not None:
+        yield error
+
+
+class _Found:
+    """The keys of all partitions, where each is first, and the first tuple whose key another partition has had."""
+
+    def __init__(self) -> None:
+        self._firsts: dict[Any, _Place] = {}
+        self._second: tuple[_Place, Any] | None = None
+
+    def add(self, row: Row) -> None:
+        number, keys = pickle.loads(bytes(row.payload))
+        for key, turn in keys:
+            place: _Place = (turn, number)
+            known = self._firsts.setdefault(key, place)
+            if known != place:
+                self._firsts[key] = min(known, place)
+                later = max(known, place)
+                if self._second is None or later < self._second[0]:
+                    self._second = later, key
+
+    def error(self, job: Job) -> Row | None:
+        if self._second is None:
+            return None
+        assert job.readers is not None
+        (turn, number), key = self._second
+        _, owner = self._firsts[key]
+        # A moment is behind all that is made of its tuple: this one is that of the tuple before.
+        moment = Moment(DRAW, (job.readers.place(number, turn) - 1,))
+        names = job.readers.each[owner].name, job.readers.each[number].name
+        error = _found_again(job.layout.graph.sources[0], names, turn)
+        return Row(0, len(job.layout.places) - 1, turn // job.readers.rounds, 0, Kind.ERROR, ship_error(moment, error))
+
+
+def _found_again(source: Operator, names: tuple[str, str], turn: int) -> RunError:
+    """What the sequential engine says of a tuple in the second of two partitions; to name it, it is read once more."""
+    partitions = cast(SourceDefinition, source.definition).partitions(source)
+    second = next(each for each in partitions if each.name == names[1])
+    item = next(islice(second, turn, None))
+    guard = PartitionGuard(source)
+    [*_, problem] = [guard.checked(item, name) for name in names]
+    assert isinstance(problem, Unreadable), "its key has been in the first"
+    return unreadable_error(source, problem)
