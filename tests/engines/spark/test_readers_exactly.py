@@ -224,7 +224,7 @@ def test_an_epoch_of_many_readers_has_many_rounds() -> None:
     assert (two.rounds, two.epochs) == (8_192, 7)
 
 
-@pytest.mark.parametrize("kind", ["by order", "dead letters", "partitions", "generated"])
+@pytest.mark.parametrize("kind", ["by order", "dead letters", "partitions"])
 def test_one_task_draws_from_what_cannot_be_read_apart(kind: str) -> None:
     other: Any
     match kind:
@@ -233,12 +233,9 @@ def test_one_task_draws_from_what_cannot_be_read_apart(kind: str) -> None:
         case "dead letters":
             one = ab.from_items(Tick, [made(1)])
             other = ab.from_items(Tick, [made(1), (1, "one", 2.0)], on_error="dead_letter")
-        case "partitions":
-            one = ab.from_items(Tick, [made(1)])
-            other = ab.from_items(Tick, [made(n) for n in range(5)], partition_by="k")
         case _:
             one = ab.from_items(Tick, [made(1)])
-            other = ab.generate(Tick, lambda: iter([made(1), made(2)]))
+            other = ab.from_items(Tick, [made(n) for n in range(5)], partition_by="k")
     sinks = [one.union(other).collect("out")]
     if kind == "dead letters":
         sinks.append(other.outputs.dead_letter.collect("letters"))

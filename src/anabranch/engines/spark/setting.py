@@ -61,7 +61,8 @@ class Setting:
         for_tasks = layout.for_tasks(read_sources=reads_sources)
         # Where tasks write files, or nothing is put in order, nobody waits for what is wrong with partitions.
         waits = not layout.has_parts and more.get("is_ordered", True)
-        readers = readers_of(for_tasks.graph, self.epoch, partitions=waits) if slices is None else None
+        is_apart = slices is None and reads_sources
+        readers = readers_of(for_tasks.graph, self.epoch, partitions=waits) if is_apart else None
         return Job(
             for_tasks,
             generated(for_tasks, self.form, reads_slices=slices is not None),
