@@ -190,7 +190,7 @@ class Query:
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._over.wait(_EVERY):
             self._look()
-            if self._is_closed:
+            if self._is_closed or self._over.is_set():
                 break
             if deadline is not None and time.monotonic() >= deadline:
                 return None
