@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from anabranch.engines.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
 from anabranch.engines.reading.slices import Slice
 from anabranch.engines.reading.text_cells import ColumnReader, in_range
+from anabranch.errors import SourceError
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.arrow_types import arrow_type, plain_type
 from anabranch.operators.formats.parquet_format import batch_reader, check_columns, group_batches, open_parquet
@@ -37,6 +39,7 @@ def read_row_groups(schema: Schema, part: Slice, chunk_size: int) -> Iterator[Pi
     read_rows = batch_reader(schema, part.name)
     number = (part.before or 0) + 1
     with open_parquet(Path(part.path)) as file:
+        _must_be_as_cut(file, part)
         for batch in group_batches(file, part.name, schema, range(part.start, part.stop), number - 1):
             for at in range(0, batch.num_rows, chunk_size):
                 chunk = batch.slice(at, chunk_size)
@@ -46,6 +49,18 @@ def read_row_groups(schema: Schema, part: Slice, chunk_size: int) -> Iterator[Pi
                 else:
                     yield from pieces_of_rows(schema, read_rows(chunk, number), chunk_size)
                 number += chunk.num_rows
+
+
+def _must_be_as_cut(file: Any, part: Slice) -> None:
+    """Of a file that was written anew, other rows may stand in a row group of the same number."""
+    if part.stop <= file.num_row_groups:
+        before = sum(file.metadata.row_group(at).num_rows for at in range(part.start))
+        if part.before in (None, before):
+            return
+    raise SourceError(
+        f"{part.name}: it has other row groups than when it was found",
+        hint="put it back as it was; move files in when they are complete, and leave them as they are",
+    )
 
 
 def _converted(schema: Schema, readers: list[ColumnReader], chunk: pa.RecordBatch) -> pa.RecordBatch | None:
