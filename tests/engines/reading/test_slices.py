@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 
-from anabranch.engines.reading import Slice, cuts, read_slice, slices_of, slices_of_file, text_slices
+import anabranch as ab
+from anabranch.engines.drawing import Failed
+from anabranch.engines.reading import Slice, chunks_of, cuts, read_slice, slices_of, slices_of_file, text_slices
 from anabranch.errors import SourceError
 from anabranch.graph.schema import schema_of
 from anabranch.operators.sources.read_files import ReadFiles
+from anabranch.run import as_program
 from tests.engines.reading.compare import assert_same, small_limits, source
 
 
@@ -213,3 +216,15 @@ def test_a_file_that_has_become_shorter_is_an_error(
                         list(read_slice(definition, part, chunk_size=100))
                 else:
                     list(read_slice(definition, part, chunk_size=100))
+
+
+def test_a_file_that_has_become_shorter_is_an_error_at_the_line_of_its_source(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_text("a\nb\n")
+    graph = as_program(ab.read_lines(path, Line).collect("out")).graph
+    (part,) = slices_of(source("lines", Line, path)) or ()
+    os.truncate(path, 2)
+    (failed,) = chunks_of(graph.sources[0], part, chunk_size=10)
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.cause, SourceError)
+    assert failed.cause.location == graph.sources[0].location

@@ -121,7 +121,10 @@ def row_end_in(data: bytes, least: int, delimiter: str) -> int | None:
 
 
 def end_of_rows(data: bytes, most: int, delimiter: str) -> int:
-    """The end of the last row within `most` bytes of `data`, or of the first one if it is longer; 0 if none ends."""
+    """The end of the last row within `most` bytes of `data`, or of the first one if it is longer; 0 if none ends.
+
+    Where quotes are odd it may be the end of an earlier row.
+    """
     if b'"' not in data:
         return data.rfind(b"\n", 0, most) + 1 or data.find(b"\n", most) + 1
     array = np.frombuffer(data, np.uint8)

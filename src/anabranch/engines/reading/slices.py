@@ -35,6 +35,8 @@ class Slice:
     positions: tuple[int, ...] = ()  # and at which of them each attribute stands
     problem: SourceError | None = None  # the file cannot be read: what to raise when it is reached
     found: int | None = None  # of a text in a stream: how long it was, and has to be still when it is read
+    skipped: int = 0  # of a row group that is too large for one slice: rows of it that go before,
+    rows: int | None = None  # and how many are in this one
     is_uncut: bool = False  # the whole file, which could not be cut: it is, when it is read
 
 

@@ -168,8 +168,8 @@ class FilesArriving:
 
 def _is_same(one: Slice, other: Slice) -> bool:
     """Whether a file that is cut again has given the same slice; earlier versions did not note how long it was."""
-    has_length = other.found in (None, one.found)
-    return (one.start, one.stop, one.is_uncut) == (other.start, other.stop, other.is_uncut) and has_length
+    found = None if other.found is None else one.found
+    return replace(one, path=other.path, name=other.name, found=found) == other
 
 
 def _size(path: Path) -> int:
