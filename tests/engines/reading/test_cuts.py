@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from anabranch.engines.reading.cuts import Stretch, row_end_in
+from anabranch.engines.reading.cuts import Stretch, end_of_rows, row_end_in
 from anabranch.operators.formats.csv_records import csv_records
 from anabranch.operators.formats.text_lines import text_lines
 from tests.engines.reading.compare import assert_same, small_limits, source, written
@@ -35,6 +35,18 @@ def test_a_row_starts_at_every_cut_of_every_short_text() -> None:
                 assert end >= least
                 before = content[:end]
                 assert row_ends(before + b"x,y\n") == [*row_ends(before), end + 4], content
+
+
+def test_whole_rows_of_what_has_come_so_far_are_found_in_every_short_text() -> None:
+    for characters in product(b',"\n\rx', repeat=6):
+        content = bytes(characters)
+        for most in (1, 3, 6):
+            end = end_of_rows(content, most, ",")
+            before = content[:end]
+            assert row_ends(before + b"x,y\n") == [*row_ends(before), end + 4], content
+            ends = [place for place in row_ends(content) if content[place - 1] == ord("\n")]
+            assert end > 0 or not ends, content  # where quotes are odd it may be less than all: the rest comes next
+            assert end <= max(most, min(ends, default=end)), content
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9, 30])

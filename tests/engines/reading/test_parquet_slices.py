@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch.engines.reading import slices_of
+from anabranch.engines.reading import parquet_slices, read_slice, slices_of
+from anabranch.errors import SourceError
+from anabranch.operators.formats import parquet_format
 from tests.engines.reading.compare import assert_same, source, written
 
 PRESENT = {"int": int, "float": float, "bool": bool, "str": str, "bytes": bytes, "date": date, "datetime": datetime}
@@ -155,3 +157,46 @@ def test_slices_are_of_row_groups_of_about_the_size(tmp_path: Path) -> None:
     assert [(each.start, each.stop, each.before) for each in one_each] == [(at, at + 1, 100 * at) for at in range(10)]
     assert all_in_one is not None
     assert [(each.start, each.stop, each.before) for each in all_in_one] == [(0, 10, 0)]
+
+
+class One(NamedTuple):
+    n: int
+
+
+def test_a_file_with_other_row_groups_than_it_had_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "file.parquet"
+    pq.write_table(pa.table({"n": range(100)}), path, row_group_size=10)
+    definition = source("parquet", One, path)
+    slices = slices_of(definition, size=1) or []
+    for rows, group in ((50, 10), (100, 20), (200, 10)):
+        pq.write_table(pa.table({"n": range(rows)}), path, row_group_size=group)
+        if group == 10 and rows == 200:  # the same groups, and more
+            (batch,) = read_slice(definition, slices[-1], chunk_size=100)
+            assert batch.column("n").to_pylist() == list(range(90, 100))
+        else:
+            with pytest.raises(SourceError, match="it has other row groups than when it was found"):
+                list(read_slice(definition, slices[-1], chunk_size=100))
+
+
+class Named(NamedTuple):
+    n: int
+    text: str
+
+
+@pytest.mark.parametrize("groups", [[100], [3, 100, 3, 3], [100, 100, 1], [3, 0, 100]])
+def test_a_row_group_that_is_too_large_is_cut_by_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: list[int]
+) -> None:
+    path = tmp_path / "file.parquet"
+    with pq.ParquetWriter(path, pa.schema({"n": pa.int64(), "text": pa.string()})) as writer:
+        for rows in groups:
+            values = [None if at == 70 else at for at in range(rows)]
+            texts = pa.array([str(at) for at in range(rows)], pa.string())
+            writer.write_table(pa.table({"n": pa.array(values, pa.int64()), "text": texts}))
+    monkeypatch.setattr(parquet_slices, "_LARGEST", 300)
+    monkeypatch.setattr(parquet_format, "_BATCH", 8)
+    definition = source("parquet", Named, path)
+    for size in (1, 10**9):
+        slices = slices_of(definition, size=size) or []
+        assert [part.rows is not None for part in slices].count(True) >= 3
+        assert_same(definition, size=size, chunk_size=5)

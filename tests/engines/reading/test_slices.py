@@ -12,11 +12,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 
-from anabranch.engines.reading import Slice, cuts, read_slice, slices_of, slices_of_file, text_slices
+import anabranch as ab
+from anabranch.engines.drawing import Failed
+from anabranch.engines.reading import Slice, chunks_of, cuts, read_slice, slices_of, slices_of_file, text_slices
 from anabranch.errors import SourceError
 from anabranch.graph.schema import schema_of
 from anabranch.operators.sources.read_files import ReadFiles
-from tests.engines.reading.compare import assert_same, source
+from anabranch.run import as_program
+from tests.engines.reading.compare import assert_same, small_limits, source
 
 
 class Call(NamedTuple):
@@ -181,3 +184,47 @@ def test_an_error_of_a_file_is_raised_anew_by_everyone_who_reads_it(tmp_path: Pa
         errors.append(caught.value)
     assert errors[0] is not errors[1]
     assert [each.where for each in errors] == ["x:1", "x:1"]
+
+
+class Nested(NamedTuple):
+    phone: int
+    more: Line
+
+
+NESTED = "".join(f'{{"phone": {number}, "more": {{"text": "{number}"}}}}\n' for number in range(20_000))
+
+
+@pytest.mark.parametrize(("format_name", "row_type", "content"), [
+    ("csv", Call, CSV), ("csv", Call, QUOTED), ("jsonl", Call, JSONL), ("jsonl", Nested, NESTED), ("lines", Line, CSV),
+])  # fmt: skip
+@pytest.mark.parametrize("block", [64, 2**20])
+def test_a_file_that_has_become_shorter_is_an_error(
+    tmp_path: Path, format_name: str, row_type: type, content: str, block: int
+) -> None:
+    """Also where it ends in the middle of a row that can be read, or where a row ends."""
+    path = tmp_path / "file"
+    path.write_text(content[:20_000], newline="")
+    definition = source(format_name, row_type, path)
+    with small_limits(block):
+        slices = slices_of(definition, size=5_000) or []
+        sizes = [slices[1].stop, slices[1].stop - 1, slices[1].stop + 9, slices[1].start, slices[0].start + 1, 0]
+        for size in sizes:
+            os.truncate(path, size)
+            for part in slices:
+                if part.stop > size:
+                    with pytest.raises(SourceError, match=rf"{path}: it has become shorter since it was found"):
+                        list(read_slice(definition, part, chunk_size=100))
+                else:
+                    list(read_slice(definition, part, chunk_size=100))
+
+
+def test_a_file_that_has_become_shorter_is_an_error_at_the_line_of_its_source(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_text("a\nb\n")
+    graph = as_program(ab.read_lines(path, Line).collect("out")).graph
+    (part,) = slices_of(source("lines", Line, path)) or ()
+    os.truncate(path, 2)
+    (failed,) = chunks_of(graph.sources[0], part, chunk_size=10)
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.cause, SourceError)
+    assert failed.cause.location == graph.sources[0].location

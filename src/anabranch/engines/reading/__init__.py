@@ -7,6 +7,6 @@ the row reader itself.
 from anabranch.engines.reading.chunks import chunks_of
 from anabranch.engines.reading.pieces import Piece
 from anabranch.engines.reading.slice_reader import read_slice
-from anabranch.engines.reading.slices import Slice, slices_of, slices_of_file
+from anabranch.engines.reading.slices import Slice, not_by_slices, slices_of, slices_of_file
 
-__all__ = ["Piece", "Slice", "chunks_of", "read_slice", "slices_of", "slices_of_file"]
+__all__ = ["Piece", "Slice", "chunks_of", "not_by_slices", "read_slice", "slices_of", "slices_of_file"]

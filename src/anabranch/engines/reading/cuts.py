@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from anabranch.operators.formats import text_lines as lines
-from anabranch.operators.formats.csv_records import csv_records
+from anabranch.operators.formats.csv_records import NEVER_CLOSED, csv_records
 
 _WINDOW = 4 * 2**20  # bytes looked at in one go
 _MARGINS = (2**16, 2**22)  # bytes looked at beyond them for the end of a row, before rows are read one by one
@@ -16,6 +18,10 @@ _NEWLINE, _RETURN, _QUOTE = b'\n\r"'
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Shorter(Exception):
+    """A file ends before a place that was in it when it was cut."""
 
 
 class Stretch:
@@ -28,7 +34,10 @@ class Stretch:
         self.at = start
 
     def readline(self, limit: int, /) -> bytes:
-        line = self._stream.readline(min(limit, self._stop - self.at))
+        most = min(limit, self._stop - self.at)
+        line = self._stream.readline(most)
+        if len(line) < most and not line.endswith(b"\n"):  # half a row may look like a whole one
+            raise Shorter
         self.at += len(line)
         return line
 
@@ -83,9 +92,10 @@ def _row_end(stream: BinaryIO, start: int, least: int, stop: int, delimiter: str
 
 def _row_end_by_rows(stream: BinaryIO, start: int, least: int, stop: int, delimiter: str) -> int:
     stretch = Stretch(stream, start, stop)
-    for _ in csv_records(lines.text_lines(stretch, "", skip_mark=start == 0), delimiter):
-        if stretch.at >= least:
-            return stretch.at
+    with suppress(Shorter):  # whoever reads the rows will say so
+        for _ in csv_records(lines.text_lines(stretch, "", skip_mark=start == 0), delimiter):
+            if stretch.at >= least:
+                return stretch.at
     return stop
 
 
@@ -108,6 +118,35 @@ def row_end_in(data: bytes, least: int, delimiter: str) -> int | None:
         return None
     found = outside[0]
     return int(newlines[found]) + 1 if are_plain_quotes(array, quotes[: before[found]], delimiter) else None
+
+
+def end_of_rows(data: bytes, most: int, delimiter: str) -> int:
+    """The end of the last row within `most` bytes of `data`, or of the first one if it is longer; 0 if none ends.
+
+    Where quotes are odd it may be the end of an earlier row.
+    """
+    if b'"' not in data:
+        return data.rfind(b"\n", 0, most) + 1 or data.find(b"\n", most) + 1
+    array = np.frombuffer(data, np.uint8)
+    quotes: Places = np.flatnonzero(array == _QUOTE)
+    newlines: Places = np.flatnonzero(array == _NEWLINE)
+    before = np.searchsorted(quotes, newlines)
+    outside = np.flatnonzero(before % 2 == 0)
+    if len(outside):
+        found = outside[max(int(np.searchsorted(newlines[outside], most)) - 1, 0)]
+        if are_plain_quotes(array, quotes[: before[found]], delimiter):
+            return int(newlines[found]) + 1
+    return _end_of_rows_by_rows(data, most, delimiter)
+
+
+def _end_of_rows_by_rows(data: bytes, most: int, delimiter: str) -> int:
+    stream = io.BytesIO(data[: data.rfind(b"\n") + 1])
+    end = 0
+    for record in csv_records(lines.text_lines(stream, ""), delimiter):
+        if record.problem == NEVER_CLOSED or (end and stream.tell() > most):
+            break
+        end = stream.tell()
+    return end
 
 
 def are_plain_quotes(array: Bytes, quotes: Places, delimiter: str) -> bool:

@@ -34,6 +34,10 @@ class Slice:
     width: int = 0  # of a CSV file: how many columns it has,
     positions: tuple[int, ...] = ()  # and at which of them each attribute stands
     problem: SourceError | None = None  # the file cannot be read: what to raise when it is reached
+    found: int | None = None  # of a text in a stream: how long it was, and has to be still when it is read
+    skipped: int = 0  # of a row group that is too large for one slice: rows of it that go before,
+    rows: int | None = None  # and how many are in this one
+    is_uncut: bool = False  # the whole file, which could not be cut: it is, when it is read
 
 
 def slices_of(definition: ReadFiles, *, size: int = SLICE_SIZE) -> list[Slice] | None:
@@ -66,6 +70,13 @@ def slices_of_file(definition: ReadFiles, path: Path, *, size: int = SLICE_SIZE)
             return _text_slices(stream, whole, definition, size)
     except SourceError as problem:
         return [replace(whole, problem=problem)]
+
+
+def not_by_slices(name: str) -> SourceError:
+    return SourceError(
+        f"{name}: cannot be read as a part of a stream: it is a pipe, or its delimiter is no ASCII character",
+        hint="move whole files into the folder",
+    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,13 +13,14 @@ import pyarrow as pa
 
 from anabranch.codegen.columns import NoColumns
 from anabranch.engines.reading.csv_blocks import CsvBlocks
-from anabranch.engines.reading.cuts import Stretch, csv_cuts, line_cuts
+from anabranch.engines.reading.cuts import Shorter, Stretch, csv_cuts, line_cuts
 from anabranch.engines.reading.jsonl_blocks import JsonlBlocks, is_flat
 from anabranch.engines.reading.line_numbers import count_lines, lines_before
 from anabranch.engines.reading.lines_blocks import LinesBlocks
 from anabranch.engines.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
 from anabranch.engines.reading.slices import Slice, readable
 from anabranch.engines.reading.text_cells import ColumnReader
+from anabranch.errors import SourceError
 from anabranch.graph.values import ValueProblem
 from anabranch.operators.base import Unreadable
 from anabranch.operators.formats import text_lines as lines
@@ -33,8 +35,31 @@ _BLOCKS = (2**21, 2**18, 2**15)
 
 
 def read_text_slice(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Piece]:
+    try:
+        yield from _pieces(definition, part, chunk_size)
+    except Shorter:
+        raise SourceError(
+            f"{part.name}: it has become shorter since it was found",
+            hint="put it back as it was; move files in when they are complete, and leave them as they are",
+        ) from None
+
+
+def _pieces(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Piece]:
     with lines.open_for_reading(Path(part.path)) as stream, readable(part.name):
+        _must_be_as_found(stream, part)
         yield from _TextSlice(definition, part, stream, chunk_size).pieces(part.start, part.stop, part.before)
+
+
+def _must_be_as_found(stream: BinaryIO, part: Slice) -> None:
+    """A file of another length is another file: slices would begin and end in the middle of its rows."""
+    size = os.fstat(stream.fileno()).st_size
+    if part.found is not None and size < part.found:
+        raise Shorter
+    if part.found is not None and size > part.found:
+        raise SourceError(
+            f"{part.name}: it has become longer since it was found: it had {part.found:,} bytes, and has {size:,}",
+            hint="move files in when they are complete; put this one back as it was: what is mended keeps its length",
+        )
 
 
 class Block(NamedTuple):
@@ -151,4 +176,7 @@ class _TextSlice:
 
     def _read(self, block: Block) -> bytes:
         self._stream.seek(block.start)
-        return self._stream.read(block.stop - block.start)
+        data = self._stream.read(block.stop - block.start)
+        if len(data) < block.stop - block.start:
+            raise Shorter
+        return data

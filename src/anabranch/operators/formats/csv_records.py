@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from anabranch.operators.formats.text_lines import LONGEST_ROW, Line, printable
 
+NEVER_CLOSED = "a quote is opened and never closed"
 _SHOWN = 1000
 
 
@@ -91,7 +92,7 @@ class _QuotedRecord:
 
     def record(self, *, unfinished: bool = False) -> CsvRecord:
         if unfinished:
-            self._problem = "a quote is opened and never closed"
+            self._problem = NEVER_CLOSED
         raw = "\n".join(self._lines)
         raw = raw[:-1] if raw.endswith("\r") else raw
         if unfinished and len(raw) > _SHOWN:

@@ -85,6 +85,14 @@ def has_pattern(pattern: str | Path) -> bool:
     return path.is_dir() or (glob.has_magic(str(pattern)) and not path.exists())
 
 
+def matching_names(pattern: str | Path) -> list[str]:
+    """What is in a folder, or what a glob matches, sorted by name; folders too: nothing is asked of what is there."""
+    text = str(pattern)
+    if Path(text).is_dir():
+        text = str(Path(glob.escape(text)) / "*")
+    return sorted(glob.glob(text, recursive=True))
+
+
 def matching_files(pattern: str | Path) -> tuple[Path, ...]:
     """The file of that name, those in a folder, or those a glob (`*`, `?`, `[…]`, `**`) matches, sorted by name.
 
@@ -102,7 +110,7 @@ def matching_files(pattern: str | Path) -> tuple[Path, ...]:
                 hint=f"check the path; relative paths start at the current folder, {Path.cwd()}",
             )
         return (path,)
-    found = sorted(name for name in glob.glob(text, recursive=True) if not Path(name).is_dir())
+    found = [name for name in matching_names(text) if not Path(name).is_dir()]
     if not found:
         raise SourceError(
             f"{text}: no file matches",

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
-import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 import anabranch as ab
-from anabranch.engines.reading import Slice
+from anabranch.engines.reading import Slice, read_slice, slices_of_file
 from anabranch.engines.spark.sources import Numbers
 from anabranch.engines.spark.streams import arrivals
 from anabranch.engines.spark.streams.arrivals import Arrivals
-from anabranch.engines.spark.streams.entries import Entry, EntryLog
+from anabranch.engines.spark.streams.entries import Entry, EntryLog, from_text
 from anabranch.errors import AnabranchError, SourceError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
@@ -198,91 +200,194 @@ def test_a_source_has_not_ended_before_its_end_can_be_seen(words: Path, tmp_path
     assert found.have_ended
 
 
-# TCP ------------------------------------------------------------------------------------------------------------------
+def test_a_file_that_is_gone_again_when_it_is_opened_is_passed_over(
+    words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = graph_of(ab.read_lines(words, Word))
+    (words / "a.txt").write_text("a\n")
+
+    def vanished(definition: Any, path: Path, **options: Any) -> Any:
+        if path.name == "a.txt":
+            path.unlink()
+        return slices_of_file(definition, path, **options)
+
+    monkeypatch.setattr(arrivals, "slices_of_file", vanished)
+    log = looked(graph, tmp_path)
+    assert {Path(entry.piece.path).name for entry in log.all if isinstance(entry.piece, Slice)} == {"m.txt"}
+    monkeypatch.undo()
+    (words / "a.txt").write_text("again\n")
+    assert read(looked(graph, tmp_path))[-1] == "again"
 
 
-@pytest.fixture
-def server() -> Iterator[socket.socket]:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server
+@pytest.mark.parametrize("content", [b"", b"other,header\n1,2\n"])
+def test_what_is_wrong_with_a_file_is_not_kept(tmp_path: Path, content: bytes) -> None:
+    """Else it could be mended as often as one likes: the checkpoint would say what it said before."""
+    path = tmp_path / "in.csv"
+    path.write_bytes(content)
+    graph = graph_of(ab.read_csv(path, Word))
+    log = looked(graph, tmp_path)
+    piece = log.all[0].piece
+    assert isinstance(piece, Slice)
+    assert piece.problem is None
+    with pytest.raises(SourceError):
+        list(read_slice(graph.sources[0].definition, piece, chunk_size=10))  # type: ignore[arg-type]
+    path.write_text("text\na\nb\n")
+    (batch,) = read_slice(graph.sources[0].definition, piece, chunk_size=10)  # type: ignore[arg-type]
+    assert batch.to_pylist() == [{"text": "a"}, {"text": "b"}]
 
 
-class Spooling:
-    """A run that receives lines."""
+def test_a_problem_that_an_earlier_version_kept_is_looked_at_anew(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_text("a\n")
+    kept = {
+        "source": "read_lines", "arrived": 1.5, "size": 0, "left": 0,
+        "piece": {
+            "path": str(path), "name": "in.txt", "start": 0, "stop": 0, "before": None, "width": 0, "positions": [],
+            "problem": ["in.txt: permission denied", None],
+        },
+    }  # fmt: skip
+    piece = from_text(json.dumps(kept)).piece
+    assert isinstance(piece, Slice)
+    definition = graph_of(ab.read_lines(path, Word)).sources[0].definition
+    (batch,) = read_slice(definition, piece, chunk_size=10)  # type: ignore[arg-type]
+    assert batch.to_pylist() == [{"text": "a"}]
 
-    def __init__(self, server: socket.socket, folder: Path, processed: int = 0) -> None:
-        self.graph = graph_of(ab.read_tcp(server.getsockname()[1], Word, host="127.0.0.1", format="lines"))
+
+def test_an_entry_of_an_earlier_version_is_still_read(tmp_path: Path) -> None:
+    kept = {"path": "/in.txt", "name": "in.txt", "start": 3, "stop": 9, "before": 1, "width": 2, "positions": [1, 0]}
+    line = {"source": "s", "arrived": 1.5, "size": 6, "left": 2, "piece": {**kept, "problem": None}}
+    assert from_text(json.dumps(line)) == Entry("s", Slice("/in.txt", "in.txt", 3, 9, 1, 2, (1, 0)), 1.5, 6, 2)
+
+
+@pytest.mark.parametrize("content", ["", "word 0\n", "other words\n" * 100])
+def test_a_slice_of_a_file_of_another_length_than_it_had_is_an_error(words: Path, tmp_path: Path, content: str) -> None:
+    graph = graph_of(ab.read_lines(words, Word))
+    log = looked(graph, tmp_path)
+    (words / "m.txt").write_text(content)
+    for entry in log.all:
+        assert isinstance(entry.piece, Slice)
+        with pytest.raises(SourceError, match=r"m\.txt: .* since it was found"):
+            list(read_slice(graph.sources[0].definition, entry.piece, chunk_size=10))  # type: ignore[arg-type]
+
+
+def test_a_file_that_was_mended_at_its_length_is_read_on(words: Path, tmp_path: Path) -> None:
+    graph = graph_of(ab.read_lines(words, Word))
+    log = looked(graph, tmp_path)
+    (words / "m.txt").write_text((words / "m.txt").read_text().replace("word 29", "mended!"))
+    piece = log.all[-1].piece
+    assert isinstance(piece, Slice)
+    (batch,) = read_slice(graph.sources[0].definition, piece, chunk_size=100)  # type: ignore[arg-type]
+    assert batch.to_pylist()[-1] == {"text": "mended!"}
+
+
+class Looking:
+    """A run that looks as often as it is told."""
+
+    def __init__(self, graph: Graph, folder: Path) -> None:
         self.log = Log(folder)
-        self.arrivals = Arrivals(self.graph, self.log, folder, fail)
-        self.arrivals.open(processed)
-        self.connection = server.accept()[0]
-        self.source: Any = self.arrivals._sources[0]
+        self.arrivals = Arrivals(graph, self.log, folder, fail)
+        self.arrivals.open(0)
 
-    def receive(self, text: str) -> None:
-        """Get lines sent, without looking at them."""
-        before = len(self.source._waiting)
-        self.connection.sendall(text.encode())
-        wait_until(lambda: len(self.source._waiting) == before + len(text))
-
-    def look(self) -> None:
+    def look(self) -> list[str]:
         self.arrivals.look_once()
-
-    def stop(self) -> None:
-        self.arrivals.close()
-        self.connection.close()
+        return read(self.log)
 
 
-def test_lines_that_have_come_before_a_stop_are_there_after_it(server: socket.socket, tmp_path: Path) -> None:
-    one = Spooling(server, tmp_path)
-    one.receive("a\nb\n")
-    one.look()
-    one.receive("c\nd\nhalf a li")
-    one.stop()
-    two = Spooling(server, tmp_path)
-    two.receive("e\n")
-    two.look()
-    two.stop()
-    assert read(two.log) == ["a", "b", "c", "d", "e"]
+@pytest.mark.parametrize(("before", "after"), [("", "text\na\n"), ("text\n", "text\na\n")])
+def test_a_file_without_rows_is_read_when_it_has_some(tmp_path: Path, before: str, after: str) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "1.csv").write_text(before)
+    run = Looking(graph_of(ab.read_csv(folder, Word)), tmp_path)
+    assert run.look() == run.look() == []
+    (folder / "1.csv").write_text(after)
+    assert run.look() == run.look() == ["a"]
 
 
-def test_lines_that_were_kept_and_not_written_down_when_a_run_was_killed_are_there(
-    server: socket.socket, tmp_path: Path
+def test_a_file_without_rows_is_nothing_at_the_end(words: Path, tmp_path: Path) -> None:
+    (words / "a.txt").touch()
+    log = looked(graph_of(ab.read_lines(words, Word)), tmp_path, is_ending=True)
+    assert len(read(log)) == 30
+    assert log.all[-1].piece is None
+
+
+def test_a_folder_that_is_gone_for_a_moment_does_not_end_its_source(words: Path, tmp_path: Path) -> None:
+    run = Looking(graph_of(ab.read_lines(words, Word)), tmp_path)
+    before = run.look()
+    words.rename(tmp_path / "aside")
+    run.arrivals.look_once()
+    assert not run.arrivals.have_ended
+    (tmp_path / "aside").rename(words)
+    (words / "z.txt").write_text("z\n")
+    assert run.look() == [*before, "z"]
+
+
+def test_files_that_are_known_are_not_asked_for_anything(
+    words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = Spooling(server, tmp_path)
-    for text in ("a\n", "b\n"):
-        one.receive(text)
-        one.look()
-    one.log.cut(1)
-    one.connection.close()
-    two = Spooling(server, tmp_path)
-    two.receive("c\n")
-    two.look()
-    two.stop()
-    assert read(two.log) == ["a", "b", "c"]
+    run = Looking(graph_of(ab.read_lines(words, Word)), tmp_path)
+    run.look()
+    asked: list[str] = []
+    stat = os.stat
+
+    def asking(path: Any, *rest: Any, **options: Any) -> Any:
+        asked.append(str(path))
+        return stat(path, *rest, **options)
+
+    monkeypatch.setattr(os, "stat", asking)
+    run.look()
+    monkeypatch.undo()
+    assert [path for path in asked if path.endswith("m.txt")] == []
 
 
-def test_lines_of_the_last_batch_can_be_read_again_and_others_are_removed(
-    server: socket.socket, tmp_path: Path
-) -> None:
-    run = Spooling(server, tmp_path)
-    kept = []
-    for number, text in enumerate("abc", 1):
-        run.receive(f"{text}\n")
-        run.look()
-        run.arrivals.processed(number)
-        kept.append([path.read_text() for path in sorted(run.source.folder.iterdir())])
-    run.stop()
-    assert kept == [["a\n"], ["b\n"], ["c\n"]]
+# The log --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_line_that_is_longer_than_a_file_should_be_comes_alone(
-    server: socket.socket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("anabranch.engines.spark.streams.tcp_spool._LARGEST", 10)
-    run = Spooling(server, tmp_path)
-    run.receive("a\nb\n" + "c" * 100 + "\nd\n")
-    for _ in range(3):
-        run.look()
-    run.stop()
-    assert read(run.log) == ["a", "b", "c" * 100, "d"]
-    assert [entry.size for entry in run.log.all] == [4, 101, 2]
+def test_half_a_line_and_what_is_written_behind_it_meanwhile_is_no_entry(tmp_path: Path) -> None:
+    writer = Log(tmp_path)
+    entries = [Entry("s", Numbers(number, number + 1), 1.5, 10) for number in range(3)]
+    writer.append(entries)
+    whole = writer.path.read_bytes()
+    for cut in range(len(whole)):
+        writer.path.write_bytes(whole[:cut])
+        with open_and_grow(writer.path, whole[cut:]):
+            reader = EntryLog(writer.path)
+            reader.look()
+            assert len(reader) == whole[:cut].count(b"\n")
+        reader.look()
+        assert reader.entries(0, 3) == entries
+
+
+@contextmanager
+def open_and_grow(path: Path, rest: bytes) -> Iterator[None]:
+    """A file that grows as soon as somebody who reads it has come to its end."""
+
+    class Growing(io.BytesIO):
+        def readline(self, *_: Any) -> bytes:
+            line = super().readline()
+            if not line.endswith(b"\n"):
+                self.write(rest)
+                self.seek(-len(rest), os.SEEK_CUR)
+            return line
+
+        def __next__(self) -> bytes:
+            if line := self.readline():
+                return line
+            raise StopIteration
+
+    with pytest.MonkeyPatch.context() as patch:
+        content = path.read_bytes()
+        patch.setattr(Path, "open", lambda *_: Growing(content))
+        yield
+    with path.open("ab") as file:
+        file.write(rest)
+
+
+def test_entries_of_a_turn_are_written_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log(tmp_path)
+    written: list[int] = []
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: written.append(len(data)) or write(file, data))
+    log.append([Entry("s", Numbers(0, 1), 1.5)] * 3_000)
+    assert len(written) == 1
+    assert len(log) == 3_000

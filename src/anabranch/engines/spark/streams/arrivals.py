@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from anabranch.engines.reading import Slice, slices_of_file
+from anabranch.engines.reading import Slice, not_by_slices, slices_of_file
 from anabranch.engines.shared_sources import may_share
 from anabranch.engines.spark.sources import EPOCH, Numbers
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
@@ -20,7 +21,7 @@ from anabranch.graph.model import Graph, Operator
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.located import located
-from anabranch.operators.sources.read_files import ReadFiles, has_pattern, matching_files
+from anabranch.operators.sources.read_files import ReadFiles, has_pattern, matching_files, matching_names
 from anabranch.operators.sources.read_tcp import ReadTcp
 
 _EVERY = 0.05  # seconds: how often it is looked
@@ -61,7 +62,11 @@ class FilesArriving:
         self.source = source
         self.definition: ReadFiles = source.definition
         self.has_ended = False
+        # Decided once: a folder that is gone for a moment does not become the name of a file.
+        self._has_pattern = has_pattern(self.definition.pattern)
         self._known: set[str] = set()  # where they are
+        self._names: set[str] = set()  # of known ones, as this run finds them
+        self._without_rows: dict[str, tuple[int, int]] = {}  # and how long they were, and changed when
         self._begun: Entry | None = None  # the last of a file that more should follow of
 
     def knows(self, entry: Entry) -> None:
@@ -86,30 +91,54 @@ class FilesArriving:
             if self._begun is not None:
                 yield from self._rest(self._begun)
                 self._begun = None
-            for path in self._files():
-                if os.path.abspath(path) not in self._known:
-                    yield from self._entries(path, self._slices(path))
-                    self._known.add(os.path.abspath(path))
-        if is_ending or not has_pattern(self.definition.pattern):
+            is_last = is_ending or not self._has_pattern
+            for name in self._new_names():
+                slices = self._slices(Path(name)) if is_last else self._slices_by_now(name)
+                yield from self._entries(Path(name), slices)
+                if slices:
+                    self._known.add(os.path.abspath(name))
+                    self._names.add(name)
+        if is_last:
             self.has_ended = True
             yield Entry(self.source.id, None, time.time())
 
-    def _files(self) -> Sequence[Path]:
-        if not has_pattern(self.definition.pattern):
-            return matching_files(self.definition.pattern)
+    def _new_names(self) -> list[str]:
+        """Of files that are not known. Known ones may be many: they are not asked for anything."""
+        if not self._has_pattern:
+            names = [str(path) for path in matching_files(self.definition.pattern)]
+        else:
+            names = matching_names(self.definition.pattern)
+        new = [name for name in names if name not in self._names]
+        known = [name for name in new if os.path.abspath(name) in self._known]
+        self._names.update(known)
+        return [name for name in new if name not in self._names and not os.path.isdir(name)]
+
+    def _slices_by_now(self, name: str) -> list[Slice]:
+        """None where the file has no rows yet, or is gone again: then it is looked at again another time."""
         try:
-            return matching_files(self.definition.pattern)
-        except SourceError:
-            return ()  # there is none yet
+            status = os.stat(name)
+        except OSError:
+            return self._slices(Path(name)) if os.path.lexists(name) else []
+        as_it_is = status.st_size, status.st_mtime_ns
+        is_empty = stat.S_ISREG(status.st_mode) and status.st_size == 0
+        if is_empty or self._without_rows.get(name) == as_it_is:
+            return []
+        slices = self._slices(Path(name))
+        if not slices:
+            self._without_rows[name] = as_it_is
+        return slices if os.path.lexists(name) else []
 
     def _slices(self, path: Path) -> list[Slice]:
+        """A file that cannot be cut is left whole: what is wrong with it is said when its turn has come, of the file as
+        it is then. Were it written down, it could not be mended."""
         slices = slices_of_file(self.definition, path, size=_SLICE)
         if slices is None:
-            raise SourceError(
-                f"{path}: cannot be read as a part of a stream: it is a pipe, or its delimiter is no ASCII character",
-                hint="move whole files into the folder",
-            )
-        return slices
+            raise not_by_slices(str(path))
+        if slices and slices[0].problem is not None:
+            return [replace(slices[0], problem=None, is_uncut=True)]
+        if self.definition.format == "parquet":
+            return slices
+        return [replace(each, found=slices[-1].stop) for each in slices]
 
     def _rest(self, begun: Entry) -> Iterator[Entry]:
         """Of a file in the middle of which an earlier run was stopped or killed."""
@@ -117,7 +146,7 @@ class FilesArriving:
         path = Path(begun.piece.path)
         slices = self._slices(path)
         done = len(slices) - begun.left
-        if done < 1 or (slices[done - 1].start, slices[done - 1].stop) != (begun.piece.start, begun.piece.stop):
+        if done < 1 or not _is_same(slices[done - 1], begun.piece):
             raise SourceError(
                 f"{begun.piece.name}: a part of it was processed, and it has changed since or is gone",
                 hint="put it back as it was",
@@ -126,7 +155,8 @@ class FilesArriving:
 
     def _entries(self, path: Path, slices: Sequence[Slice]) -> Iterator[Entry]:
         for at, each in enumerate(slices):
-            size = each.stop - each.start if self.definition.format != "parquet" else _size(path) // len(slices)
+            is_text = self.definition.format != "parquet" and not each.is_uncut
+            size = each.stop - each.start if is_text else _size(path) // len(slices)
             yield Entry(self.source.id, each, time.time(), size, len(slices) - at - 1)
 
     def forget(self, entry: Entry) -> None:
@@ -136,8 +166,17 @@ class FilesArriving:
         pass
 
 
+def _is_same(one: Slice, other: Slice) -> bool:
+    """Whether a file that is cut again has given the same slice; earlier versions did not note how long it was."""
+    found = None if other.found is None else one.found
+    return replace(one, path=other.path, name=other.name, found=found) == other
+
+
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 class NumbersArriving:
@@ -250,7 +289,7 @@ class Arrivals:
     def open(self, processed: int) -> None:
         """Go on behind what the log has; a source that cannot be opened is an error here."""
         self._processed = processed
-        for entry in self._log.entries(0, len(self._log)):
+        for entry in self._log.each(0, len(self._log)):
             self._by_id[entry.source].knows(entry)
         for each in self._sources:
             each.open()
@@ -288,15 +327,16 @@ class Arrivals:
         What the last batch took is kept: Spark may not have noted yet that it is done, and would ask for it again.
         """
         if any(isinstance(each, TcpSpool) for each in self._sources):
-            for entry in self._log.entries(self._forgotten, self._processed):
+            for entry in self._log.each(self._forgotten, self._processed):
                 self._by_id[entry.source].forget(entry)
         self._forgotten, self._processed = self._processed, entries
 
     def _work(self) -> None:
         try:
             while not self._is_stopped.is_set() and not self.have_ended:
+                began = time.monotonic()
                 if not self._look(ahead=_MOST_AHEAD):
-                    self._is_stopped.wait(_EVERY)
+                    self._is_stopped.wait(max(_EVERY, time.monotonic() - began))  # a large folder takes its time
         except AnabranchError as problem:
             self._failed(problem)
         except Exception as problem:  # of a user's file system, or ours: the stream must not wait for ever

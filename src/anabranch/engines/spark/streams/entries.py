@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from anabranch.engines.reading import Slice
 from anabranch.engines.spark.sources import Numbers
-from anabranch.errors import SourceError
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,8 @@ def as_text(entry: Entry) -> str:
     if isinstance(entry.piece, Numbers):
         piece = {"numbers": [entry.piece.start, entry.piece.stop]}
     elif entry.piece is not None:
-        problem = entry.piece.problem
-        piece = asdict(replace(entry.piece, problem=None))
-        piece["problem"] = [problem.message, problem.hint] if problem is not None else None
+        piece = asdict(entry.piece)
+        assert piece.pop("problem") is None  # it would stay, whatever the file is by then
     plain = {"source": entry.source, "arrived": entry.arrived, "size": entry.size, "left": entry.left}
     return json.dumps({**plain, "piece": piece})
 
@@ -47,10 +47,9 @@ def from_text(line: str) -> Entry:
     if piece is not None and "numbers" in piece:
         piece = Numbers(*piece["numbers"])
     elif piece is not None:
-        problem = piece.pop("problem")
+        if piece.pop("problem", None) is not None:  # earlier versions kept it
+            piece["is_uncut"] = True
         piece = Slice(**{**piece, "positions": tuple(piece["positions"])})
-        if problem is not None:
-            piece = replace(piece, problem=SourceError(problem[0], hint=problem[1]))
     return Entry(fields["source"], piece, fields["arrived"], fields["size"], fields["left"])
 
 
@@ -59,8 +58,8 @@ class EntryLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._ends = [0]  # in bytes; entry n lies between the nth and the next
-        self._sizes = [0]  # in bytes of data, up to here
+        self._ends = array("q", [0])  # in bytes; entry n lies between the nth and the next
+        self._sizes = array("q", [0])  # in bytes of data, up to here
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -70,19 +69,24 @@ class EntryLog:
         with self._path.open("rb") as file:
             file.seek(self._ends[-1])
             for line in file:
-                if line.endswith(b"\n"):  # else it is not all there yet
-                    self._sizes.append(self._sizes[-1] + from_text(line.decode()).size)
-                    self._ends.append(self._ends[-1] + len(line))  # the last: another thread may ask how many there are
+                if not line.endswith(b"\n"):  # it is not all there yet, and its rest is no line
+                    break
+                self._sizes.append(self._sizes[-1] + from_text(line.decode()).size)
+                self._ends.append(self._ends[-1] + len(line))  # the last: another thread may ask how many there are
 
     def size(self, start: int, stop: int) -> int:
         """Of the data of some entries, in bytes."""
         return self._sizes[stop] - self._sizes[start]
 
     def entries(self, start: int, stop: int) -> list[Entry]:
+        return list(self.each(start, stop))
+
+    def each(self, start: int, stop: int) -> Iterator[Entry]:
+        """One by one: all that has ever arrived is too much to hold."""
         with self._path.open("rb") as file:
             file.seek(self._ends[start])
-            lines = file.read(self._ends[stop] - self._ends[start]).decode().splitlines()
-        return [from_text(line) for line in lines]
+            for line in islice(file, stop - start):
+                yield from_text(line.decode())
 
     def mend(self) -> None:
         """For who appends: cut off a line that a killed process did not finish."""
@@ -92,11 +96,14 @@ class EntryLog:
 
     def append(self, entries: Iterable[Entry]) -> None:
         """Entries are there for good before anybody can see them in an offset."""
-        lines = [as_text(entry) + "\n" for entry in entries]
-        if not lines:
+        left = "".join(as_text(entry) + "\n" for entry in entries).encode()
+        if not left:
             return
-        with self._path.open("a") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+        try:
+            while left:  # in one go, as a rule
+                left = left[os.write(file, left) :]
+            os.fsync(file)
+        finally:
+            os.close(file)
         self.look()

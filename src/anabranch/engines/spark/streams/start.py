@@ -36,6 +36,7 @@ from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles, has_pattern
+from anabranch.operators.sources.read_tcp import ReadTcp
 
 BATCH_BYTES = 64 * 2**20
 _TASKS_PER_CORE = 2  # that read what has arrived
@@ -72,7 +73,7 @@ def start(
     """Start a program as a stream, or go on where the checkpoint says that it was stopped or killed."""
     metrics = metrics or Metrics()
     metrics.start(plan.graph)
-    _check_sources(plan.graph)
+    _check_sources(plan.graph, once)
     folder = Checkpoint(folder_of(checkpoint))
     folder.lock()
     taker: Taker | None = None
@@ -113,8 +114,14 @@ def start(
         raise
 
 
-def _check_sources(graph: Graph) -> None:
+def _check_sources(graph: Graph, once: bool) -> None:
     for source in graph.sources:
+        if once and isinstance(source.definition, ReadTcp):
+            raise UsageError(
+                f"'{source.id}' gives lines as they come, and once= takes what is there at once: that is nothing",
+                location=source.location,
+                hint="leave once= (--once) out, and call finish() when enough has come",
+            )
         if isinstance(source.definition, Beacon) and may_share(source):
             raise UsageError(
                 f"'{source.id}' may share something with the operators, which run in other processes",

@@ -15,10 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from anabranch.engines.reading import Slice
+from anabranch.engines.reading.cuts import end_of_rows
 from anabranch.engines.spark.streams.checkpoint import write_atomically
 from anabranch.engines.spark.streams.entries import Entry
 from anabranch.errors import SourceError
 from anabranch.graph.model import Operator
+from anabranch.operators.formats.csv_format import CsvOptions
 from anabranch.operators.formats.failures import why
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
@@ -50,6 +52,7 @@ class TcpSpool:
         self._number = 0
         self._kept: list[Path] = []  # by an earlier run, which was stopped or killed before it gave them out
         self._waiting = bytearray()
+        self._without_end = 0  # so many bytes were waiting when it was seen that no line ends in them
         self._changed = threading.Condition()
         self._is_closed = False
         self._is_stopped = False
@@ -99,24 +102,38 @@ class TcpSpool:
         while self._kept:
             yield self._entry(self._kept.pop(0))
         with self._changed:
-            is_closed = self._is_closed or is_ending
-            lines = self._taken(len(self._waiting) if is_closed else self._end_of_lines())
-            is_empty = not self._waiting
+            is_closed, waiting = self._is_closed, len(self._waiting)
+            lines = self._taken(is_closed)
+            is_all = is_closed or (is_ending and self._end_of_lines() == 0)  # half a line is none
             self._changed.notify_all()
         if lines:
             yield self._entry(self._kept_in_a_file(lines))
         elif self._problem is not None:
             raise self._problem
-        if is_closed and is_empty:
+        elif waiting > _MOST_WAITING:
+            raise SourceError(
+                f"{self.definition.address}: a line is longer than {_MOST_WAITING:,} bytes, or never ends",
+                location=self.source.location,
+                hint="each line ends with a newline; in CSV, one that is not inside quotes",
+            )
+        if is_all:
             self.has_ended = True
             yield Entry(self.source.id, None, time.time())
 
     def _end_of_lines(self) -> int:
         """Behind the last whole line that is waiting, of not too many; a line that is too long comes alone."""
-        end = self._waiting.rfind(b"\n", 0, _LARGEST) + 1
-        return end or self._waiting.find(b"\n", _LARGEST) + 1
+        if len(self._waiting) == self._without_end:
+            return 0
+        if self.definition.format == "csv":  # where a newline may stand inside quotes
+            end = end_of_rows(bytes(self._waiting), _LARGEST, CsvOptions().delimiter)
+        else:
+            end = self._waiting.rfind(b"\n", 0, _LARGEST) + 1 or self._waiting.find(b"\n", _LARGEST) + 1
+        self._without_end = len(self._waiting) if end == 0 else 0
+        return end
 
-    def _taken(self, end: int) -> bytes:
+    def _taken(self, is_closed: bool) -> bytes:
+        """Whole lines; also the last one, without a newline, where the other side is done."""
+        end = len(self._waiting) if is_closed else self._end_of_lines()
         lines, self._waiting = bytes(self._waiting[:end]), self._waiting[end:]
         return lines
 
@@ -146,5 +163,5 @@ class TcpSpool:
             self._connection.shutdown(socket.SHUT_RDWR)  # else the thread that waits for lines would hold it open
         self._connection.close()
         with self._changed:
-            while lines := self._taken(len(self._waiting) if is_closed else self._end_of_lines()):
+            while lines := self._taken(is_closed):
                 self._kept_in_a_file(lines)
