@@ -220,6 +220,19 @@ def test_files_in_and_a_file_out(session: Any, tmp_path: Path) -> None:
     assert out["spark"].count(b"\n") > 15_000
 
 
+def test_files_of_keys_of_their_own_are_read_by_tasks_of_their_own(session: Any, tmp_path: Path) -> None:
+    for number in range(3):
+        mine = [Item(item.n * 3 + number, item.s) for item in map(numbered, range(9_000 - number * 4_000))]
+        ab.run(ab.from_items(Item, mine).write_csv(tmp_path / f"{number}.csv"), engine="sequential")
+    sink = ab.read_csv(tmp_path / "*.csv", Item, partition_by="n").process(Running, key="s").collect("out")
+    check(session, sink)
+    with (tmp_path / "1.csv").open("a") as file:
+        file.write("0,again\n")  # which is in the first file
+    found = outcome(ab.run, as_program(sink), engine="spark", spark=session)
+    assert found == outcome(ab.run, as_program(sink), engine="sequential")
+    assert "0 occurs in" in str(found[1])
+
+
 # Errors -------------------------------------------------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ from anabranch.engines import sequential
 from anabranch.engines.base import Metrics
 from anabranch.engines.spark import readers
 from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.sources import must_stay
 from anabranch.graph.model import Program
 from anabranch.run import as_program
 from tests.engines.spark.simulated import Simulated
@@ -244,6 +245,12 @@ def test_one_task_draws_from_what_cannot_be_read_apart(kind: str) -> None:
     assert found == expected(program.graph)
     assert cluster.last is not None
     assert cluster.last.readers is None
+
+
+def test_a_source_without_an_end_stays_in_the_driver() -> None:
+    endless = union_of(ab.beacon(Tick, made), ab.from_items(Tick, [])).graph
+    assert must_stay(endless) == "'beacon' has no end, for which a job would wait"
+    assert must_stay(union_of(ab.beacon(Tick, made, count=9), ab.from_items(Tick, [])).graph) is None
 
 
 # Partitions ---------------------------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ def must_stay(graph: Graph) -> str | None:
     for source in graph.sources:
         if cast(SourceDefinition, source.definition).is_live:
             return f"'{source.id}' gives tuples as they arrive"
+        if isinstance(source.definition, Beacon) and source.definition.count is None:
+            return f"'{source.id}' has no end, for which a job would wait"
         if may_share(source):
             return f"'{source.id}' may share something with the operators"
     return None
