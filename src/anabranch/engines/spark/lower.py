@@ -82,7 +82,8 @@ def _problem(plan: Plan, layout: Layout) -> dict[str, str] | None:
         if _has_loop(layout, place) and not (_is_one_item_per_tuple(arriving) and _counts_source_tuples(plan, layout)):
             # What goes around waits until all that was made of a source tuple has come through.
             why = f"there is a loop at {place.id}, where one source tuple would be several items"
-            return _regions_before(plan, layout, place, why) or _regions_behind(plan, layout, place, why)
+            found = _regions_before(plan, layout, place, why) or _regions_behind(plan, layout, place, why)
+            return found or {each.region: why for each in layout.places if each.region}  # one beside it
         if _has_loop(layout, place) and not place.is_tail and not _is_chain(layout):
             # What went around comes after all ways of its source tuple, which numbers and branches do not say.
             why = f"there is a loop at {place.id} before it, in a program that is no chain"
@@ -227,7 +228,8 @@ class _Builder:
     def _before_regions(self, region_of: Mapping[str, Region]) -> set[str]:
         """Operators in no region from which a region can be reached, perhaps around a loop."""
         found: set[str] = set()
-        pending = list(region_of)
+        # A sink that needs no order may be in a region, but is in the tail all the same.
+        pending = [each for each in region_of if not self.graph.operator(each).is_sink]
         while pending:
             for edge in self.index.entering(pending.pop()):
                 if edge.source not in found and edge.source not in region_of:
