@@ -12,10 +12,13 @@ import pytest
 
 import anabranch as ab
 from anabranch.api.app import App
+from anabranch.codegen.forms import Form
 from anabranch.compiler import compile
 from anabranch.engines.base import Metrics, Result
 from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.session import SparkOptions, session_for
+from anabranch.engines.spark.sources import EPOCH
 from anabranch.graph.model import Program
 from tests.engines.spark.simulated import Simulated
 
@@ -57,8 +60,23 @@ def test_in_the_layout_of_spark_with_odd_channels_and_epochs(name: str, tmp_path
     check(name, tmp_path, [partial(on_simulated, channels=channels, epoch=epoch) for channels, epoch in degrees])
 
 
+def on_spark(program: Program, channels: int, epoch: int, form: Form = "auto") -> Result:
+    cluster = SparkCluster(session_for(SparkOptions()))
+    return run_on(cluster, compile(program.graph), Metrics(), form, channels=channels, epoch=epoch)
+
+
+@pytest.mark.parametrize("name", ["network_monitor"])
+def test_on_spark_over_many_epochs(name: str, tmp_path: Path) -> None:
+    check(name, tmp_path, [partial(on_spark, channels=2, epoch=64)])
+
+
+@pytest.mark.slow
+def test_on_spark_in_native_code(tmp_path: Path) -> None:
+    check("mobility_fraud", tmp_path, [partial(on_spark, channels=2, epoch=500, form="native")])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_on_spark(name: str, tmp_path: Path) -> None:
-    session = session_for(SparkOptions())
-    check(name, tmp_path, [partial(ab.run, engine="spark", spark=session, channels=channels) for channels in (1, 2, 3)])
+    degrees = [(1, 64), (2, 1_000), (3, 64), (3, 1_000), (2, EPOCH)]
+    check(name, tmp_path, [partial(on_spark, channels=channels, epoch=epoch) for channels, epoch in degrees])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -18,12 +19,13 @@ from anabranch.graph.model import Graph
 from tests.analysis.corpus.registry import Entry
 from tests.codegen.palette import programs
 from tests.engines.spark import test_outputs_exactly
-from tests.engines.spark.test_groups_exactly import grouped
+from tests.engines.spark.test_groups_exactly import KINDS as WINDOWS
+from tests.engines.spark.test_groups_exactly import grouped, groups
 from tests.engines.spark.test_joins_exactly import joined
 from tests.engines.spark.test_layouts_exactly import expected, meetings, outcome
 from tests.engines.spark.test_punctuations_exactly import punctuated
 from tests.engines.spark.test_rounds_exactly import looped
-from tests.engines.spark.test_windows_exactly import windowed
+from tests.engines.spark.test_windows_exactly import reading, windowed
 from tests.equivalence.test_corpus import ENTRIES, program_of
 from tests.examples_drawn import drawn
 
@@ -37,26 +39,39 @@ KINDS = {
     "of places with several outputs": test_outputs_exactly.programs,
     "with loops": looped,
 }
-CHANNELS, EPOCHS = st.integers(1, 3), st.sampled_from([3, 17, 100])
+CHANNELS = st.integers(1, 3)
 
 
-def on_spark(graph: Graph, channels: int, epoch: int) -> Any:
+def on_spark(graph: Graph, channels: int, epoch: int, form: str = "python") -> Any:
     cluster = SparkCluster(session_for(SparkOptions()))
-    return outcome(run_on, cluster, compile(graph), Metrics(), "python", channels=channels, epoch=epoch)
+    return outcome(run_on, cluster, compile(graph), Metrics(), form, channels=channels, epoch=epoch)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@drawn(4)
+@drawn(3)
 @given(st.data())
 def test_random_programs(kind: str, data: st.DataObject) -> None:
     graph = data.draw(KINDS[kind]()).graph
     if must_stay(graph) is None:
-        assert on_spark(graph, data.draw(CHANNELS), data.draw(EPOCHS)) == expected(graph)
+        wanted = expected(graph)
+        for epoch in data.draw(st.sampled_from([(3, 17), (1, 100), (7, 1_000)])):
+            assert on_spark(graph, data.draw(CHANNELS), epoch) == wanted
+
+
+@pytest.mark.slow
+@drawn(2)
+@given(st.randoms(use_true_random=False), st.sampled_from(WINDOWS[:2]), CHANNELS, st.sampled_from([3, 25]))
+def test_random_windows_in_native_code(chance: random.Random, window: Any, channels: int, epoch: int) -> None:
+    """Native all of it, or the run would be refused."""
+    times = [n / 3 + chance.choice([0, 0, 0, 15, 60, -25]) for n in range(150)]
+    items = [reading(chance.randrange(5), n, ts)._replace(s=chance.choice("abc")) for n, ts in enumerate(times)]
+    graph = groups(items, window).graph
+    assert on_spark(graph, channels, epoch, "native") == expected(graph)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
 def test_an_operator_of_the_corpus(entry: Entry) -> None:
     graph = program_of(entry)
-    for channels in (1, 2, 3):
-        assert on_spark(graph, channels, 17) == expected(graph)
+    for channels, epoch in ((1, 17), (2, 3), (3, 100)):
+        assert on_spark(graph, channels, epoch) == expected(graph)

@@ -229,3 +229,27 @@ def test_a_loop_ends_after_its_last_tuple_has_come_around() -> None:
         "a''", "b''", "loop ends 1", "loop ends 2",
         "after ends 1", "after ends 2", "after ends 3", "after ends 4",
     ]  # fmt: skip
+
+
+def twice(item: Item) -> list[Item]:
+    return [item, Item(item.text + "'")]
+
+
+def test_what_merge_by_lets_go_at_an_end_comes_before_its_own() -> None:
+    """The end reaches it twice, first on the way that was connected first."""
+    source = items("a", "b")
+    around = source.flat_map(twice, out=Item)
+    merged = ab.merge_by("text", source, around)
+    assert texts(ab.run(merged.process(ends("after")).collect("out"))) == [
+        "a", "a", "a'", "b", "b", "b'", *[f"after ends {number}" for number in range(1, 7)],
+    ]  # fmt: skip
+
+
+def test_an_operator_finishes_when_the_end_comes_on_its_last_way() -> None:
+    source = items("a")
+    around = source.map(lambda item: item, out=Item)
+    before = source.process(ends("before"))
+    met = around.union(source).process(ends("met"))
+    trace = Trace()
+    ab.run(before.for_each(trace("out")), met.for_each(trace("out")))
+    assert trace.lines[3:] == ["out 'before ends 1'", "out 'met ends 1'", "out 'met ends 2'"]

@@ -7,7 +7,7 @@ is rare: punctuations, ends, loops, and operators without generated code of thei
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -41,7 +41,7 @@ class Frame:
     """Work of one operator that is under way: where its next emission comes from."""
 
     node: Node
-    step: Step
+    step: Step | Callable[[], Iterable[Frame]]
     item: Any = None
     during: str = "process"
     emissions: Iterator[Any] | None = None
@@ -105,6 +105,9 @@ class Traversal:
                 if emission is _NO_MORE:
                     stack.pop()
                     continue
+                if isinstance(emission, Frame):
+                    stack.append(emission)
+                    continue
                 if callable(emission):
                     stack.append(Frame(frame.node, emission, frame.item, frame.during))
                     continue
@@ -142,7 +145,7 @@ class Traversal:
         node, port = self.nodes[edge.target], edge.target_port
         assert node.meaning is not None
         if item is FINAL:
-            return self._end_of_input(node, edge)
+            return [Frame(node, partial(self._end_of_input, node, edge), during="end")]
         if item is PUNCTUATION:
             return [Frame(node, partial(node.meaning.punctuation, port), during="punctuation")]
         return [self._tuple_arrival(node, edge, item)]
@@ -155,8 +158,12 @@ class Traversal:
 
     # Ends -----------------------------------------------------------------------------------------------------
 
-    def _end_of_input(self, node: Node, edge: Edge) -> list[Frame]:
-        """An input ended; with the last one the operator finishes, and its own streams end."""
+    def _end_of_input(self, node: Node, edge: Edge) -> Iterable[Frame]:
+        """An input ended; with the last one the operator finishes, and its own streams end.
+
+        That is when the end arrives, not when it is sent: where a stream goes to several consumers, the others come
+        first, and another way may lead here from them.
+        """
         assert node.meaning is not None
         loop = self.loop_of.get(edge.target)
         if loop is not None and edge.source not in loop.members:
@@ -164,10 +171,8 @@ class Traversal:
         if _is_loop_entry(node):
             return []  # the loop ends later, when nothing comes around any more
         node.ended_inputs += 1
-        frames = [Frame(node, partial(node.meaning.end, edge.target_port), during="end")]
-        if node.ended_inputs == len(node.operator.inputs):
-            frames += self._finish(node)
-        return frames
+        ended = Frame(node, partial(node.meaning.end, edge.target_port), during="end")
+        return [ended, *(self._finish(node) if node.ended_inputs == len(node.operator.inputs) else [])]
 
     def _finish(self, node: Node) -> list[Frame]:
         assert node.meaning is not None

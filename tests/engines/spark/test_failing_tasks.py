@@ -12,7 +12,15 @@ from typing import Any
 import pytest
 
 import anabranch as ab
+from anabranch.compiler import compile
+from anabranch.engines.base import Metrics
+from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.exchange import SparkCluster
+from anabranch.graph.model import Graph
+from anabranch.run import as_program
 from tests.engines.spark.test_engine import Item, Many, Running, numbers
+from tests.engines.spark.test_layouts_exactly import expected, outcome
+from tests.engines.spark.test_rounds_exactly import pages
 
 
 def busy(item: Item) -> Item:
@@ -84,3 +92,55 @@ def test_workers_that_are_killed_are_replaced(session: Any) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_workers_that_are_killed_at_random_are_replaced(session: Any, seed: int) -> None:
     check_with_kills(session, seed=seed, kills=3)
+
+
+def dying_once(marker: Path) -> Any:
+    """An operator that ends its worker process at the first tuple of 7 that any of its channels sees."""
+
+    @ab.declare(state="partitioned", because="the marker is only there to fail once")
+    class Dying:
+        def __init__(self) -> None:
+            self.count = 0
+
+        def process(self, item: Item) -> Item:
+            self.count += 1
+            if item.n == 7:
+                try:
+                    os.close(os.open(str(marker), os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    pass
+                else:
+                    os._exit(1)
+            return Item(item.n * 10 + self.count, item.s)
+
+    return Dying
+
+
+def test_a_task_that_fails_at_its_first_attempt_is_done_again(session: Any, tmp_path: Path) -> None:
+    marker = tmp_path / "failed"
+
+    def graph() -> Graph:
+        stream = numbers(5_000).process(dying_once(marker), key="n").process(Many, key="s")
+        return as_program(stream.collect("out")).graph
+
+    found = outcome(run_on, SparkCluster(session), compile(graph()), Metrics(), channels=2, epoch=500)
+    assert marker.exists(), "nobody died"
+    assert found == expected(graph())  # which would die of it, had nobody before
+
+
+class Apart(SparkCluster):
+    """A session whose workers are taken to be elsewhere: all rows are moved by Spark."""
+
+    shares_files = False  # type: ignore[assignment]  # a property of the class
+
+
+def test_rows_that_spark_moves_itself_arrive_as_they_were(session: Any) -> None:
+    stream = numbers(20_000).process(Running, key="n").process(Many, key="s")
+    graph = as_program(stream.collect("out"), stream.process(Running, key="s").collect("other")).graph
+    found = outcome(run_on, Apart(session), compile(graph), Metrics(), channels=2, epoch=1_000)
+    assert found == expected(graph)
+
+
+def test_what_channels_keep_from_round_to_round_is_moved_by_spark_itself(session: Any) -> None:
+    graph = pages().graph
+    assert outcome(run_on, Apart(session), compile(graph), Metrics(), channels=2, epoch=7) == expected(graph)

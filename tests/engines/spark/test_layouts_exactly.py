@@ -141,6 +141,30 @@ def test_a_loop_behind_a_split_keeps_the_regions_around_it_in_one_place(has_regi
     assert on_simulated(graph, 2, 3) == expected(graph)
 
 
+class Doubled:
+    """Stays in one place, and makes several of one."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def process(self, item: Item) -> Iterator[Item]:
+        self.count += 1
+        for number in range(item.n % 3 + 1):
+            yield item._replace(n=number, maybe=self.count)
+
+
+@pytest.mark.parametrize("beside", ["a sink that needs no order", "a region"])
+def test_a_loop_takes_all_of_a_source_tuple_at_once_whatever_stands_beside_it(beside: str) -> None:
+    """What goes around waits until all that was made of a source tuple has come through."""
+    items = [Item(n % 5, 0.0, "ab"[n % 2], None, 0.0) for n in range(9)]
+    stream: Any = ab.from_items(Item, items).process(Doubled)
+    loop = stream.feedback(around).collect("out")
+    aside = stream if beside != "a region" else stream.process(Running, key="s")
+    graph = as_program(loop, aside.collect("aside", ordered=beside == "a region")).graph
+    found, wanted = on_simulated(graph, 2, 3), expected(graph)
+    assert found[0]["out"] == wanted[0]["out"]
+
+
 # Files --------------------------------------------------------------------------------------------------------------
 
 

@@ -104,7 +104,8 @@ class _Builder:
     def _before_regions(self, region_of: Mapping[str, Region]) -> set[str]:
         """Operators in no region from which a region can be reached, perhaps around a loop."""
         found: set[str] = set()
-        pending = list(region_of)
+        # A sink that needs no order may be in a region, but is in the tail all the same.
+        pending = [each for each in region_of if not self.graph.operator(each).is_sink]
         while pending:
             for edge in self.index.entering(pending.pop()):
                 if edge.source not in found and edge.source not in region_of:

@@ -52,7 +52,8 @@ def refused_in(plan: Plan, layout: Layout) -> dict[str, str] | None:
         if _has_loop(layout, place) and not (_is_one_item_per_tuple(arriving) and _counts_source_tuples(plan, layout)):
             # What goes around waits until all that was made of a source tuple has come through.
             why = f"there is a loop at {place.id}, where one source tuple would be several items"
-            return _regions_before(plan, layout, place, why) or _regions_behind(plan, layout, place, why)
+            found = _regions_before(plan, layout, place, why) or _regions_behind(plan, layout, place, why)
+            return found or {each.region: why for each in layout.places if each.region}  # one beside it
         if _has_loop(layout, place) and not place.is_tail and not _is_chain(layout):
             # What went around comes after all ways of its source tuple, which numbers and branches do not say.
             why = f"there is a loop at {place.id} before it, in a program that is no chain"
