@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL, Arrival, Layout, Place
+from anabranch.engines.spark.live import can_be_dealt_out
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.order import Branch, Lineage
 from anabranch.engines.spark.parts import with_parts
@@ -13,29 +14,39 @@ from anabranch.engines.spark.readers import can_be_read_apart
 from anabranch.engines.spark.rounds import Rounds, rounds_of
 from anabranch.engines.spark.sources import can_be_cut, must_stay
 from anabranch.errors import SourceError
-from anabranch.graph.plan import Plan
+from anabranch.graph.model import Graph
+from anabranch.graph.plan import Ordering, Plan, Region
 from anabranch.operators.feedback import Feedback
 
 
 def as_text(plan: Plan, channels: Mapping[str, int]) -> str:
     """The layout of a plan; `channels` is by region, and else as many as this machine has cores."""
-    try:
-        why = must_stay(plan.graph)
-    except SourceError:
-        why = None  # the files are not there yet, which is no reason not to explain
-    if why is not None:
+    why = _why_in_the_driver(plan.graph)
+    if why is not None and not can_be_dealt_out(plan):
         return f"\nOn Spark\n  all of it runs in the driver: {why}\n"
     cores = len(os.sched_getaffinity(0))
     degree = {region.id: channels.get(region.id, cores) for region in plan.regions}
+    if why is not None:
+        layout = lower(plan, degree, slices_sources=False)
+        return "\n".join([f"\nOn Spark, in jobs for what has come: {why}", *_lines(layout), *_orders(plan, layout), ""])
     rounds = rounds_of(plan)
     if isinstance(rounds, Rounds):
         before = lower(rounds.before, degree, slices_sources=can_be_cut(rounds.before.graph))
         each = lower(rounds.round, degree, slices_sources=False)
         heads = f"\nOn Spark, up to the loop of '{rounds.entry.id}'", f"On Spark, each round of '{rounds.entry.id}'"
-        return "\n".join([heads[0], *_lines(before), "", heads[1], *_lines(each), ""])
+        lines = [heads[0], *_lines(before), *_orders(rounds.before, before)]
+        return "\n".join([*lines, "", heads[1], *_lines(each), *_orders(rounds.round, each), ""])
     layout = with_parts(lower(plan, degree, slices_sources=can_be_cut(plan.graph)), cores)
     whole = [f"  in one place: {rounds}"] if rounds else []
-    return "\n".join(["\nOn Spark", *_lines(layout), *whole, ""])
+    return "\n".join(["\nOn Spark", *_lines(layout), *_orders(plan, layout), *whole, ""])
+
+
+def _why_in_the_driver(graph: Graph) -> str | None:
+    """Why the sources are read there."""
+    try:
+        return must_stay(graph)
+    except SourceError:
+        return None  # the files are not there yet, which is no reason not to explain
 
 
 def _lines(layout: Layout) -> Iterator[str]:
@@ -45,6 +56,36 @@ def _lines(layout: Layout) -> Iterator[str]:
         yield "  " + "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
     for note in layout.notes:
         yield f"  in one place: {note}"
+
+
+def _orders(plan: Plan, layout: Layout) -> Iterator[str]:
+    """How the order is restored behind each region (paper 000, Table 1), and what that is here."""
+    parallel = [region for region in plan.regions if not any(note.startswith(f"{region.id}:") for note in layout.notes)]
+    rows = [(region, _leaving(layout, region)) for region in parallel]
+    width = max((len(_strategy(region)) for region, arrival in rows if arrival is not None), default=0)
+    for region, arrival in rows:
+        if arrival is not None:
+            yield f"  order of {_strategy(region).ljust(width)}   {_order_behind(region, layout, arrival)}"
+
+
+def _leaving(layout: Layout, region: Region) -> Arrival | None:
+    """What comes out of a region, if anything does; an unordered sink may be part of it."""
+    last = [each for each in region.operators if not layout.graph.operator(each).is_sink][-1]
+    return next((each for each in layout.arrivals if each.stream.operator == last and each.clock is None), None)
+
+
+def _strategy(region: Region) -> str:
+    assert region.ordering is not None
+    return f"{region.id} {region.ordering.value}"
+
+
+def _order_behind(region: Region, layout: Layout, leaving: Arrival) -> str:
+    if region.ordering is Ordering.NONE and not layout.is_ordered:
+        return "what comes is taken as it comes"
+    if leaving.stream in layout.place(SOURCES).outputs and can_be_cut(layout.graph):
+        return "epochs in turn, each where it was read; no numbers"
+    numbers = _order(leaving.lineage).removeprefix("epoch, ")
+    return f"epochs in turn, each when all channels have sent it; in it by {numbers}"
 
 
 def _cells(layout: Layout, place: Place) -> tuple[str, str, str, str]:
@@ -63,7 +104,7 @@ def _where(layout: Layout, place: Place) -> str:
 
 
 def _channels(layout: Layout, place: Place) -> str:
-    if place.id == SOURCES and _is_round(layout):
+    if place.id == SOURCES and (_is_round(layout) or _why_in_the_driver(layout.graph)):
         return "driver"
     if place.id == SOURCES:
         if can_be_cut(layout.graph):
@@ -88,6 +129,8 @@ def _arrival(layout: Layout, place: Place, arrival: Arrival) -> str:
         how = "what moves the time, to all channels"
     elif place.follows is not None:
         how = "in the channels where it is"
+    elif place.is_tail and not layout.is_ordered:
+        how = "as it comes"
     elif place.region is None:
         how = "put in order" if place.id != PARTS else "whole epochs put in order"
     else:

@@ -12,6 +12,7 @@ from anabranch.graph.model import Definition, Edge, Graph, Record
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import INDEX
 from anabranch.operators.distinct import Distinct
+from anabranch.operators.sinks.base import SinkDefinition
 from anabranch.operators.windows import Window
 
 SOURCES, PARTS, TAIL = "sources", "parts", "tail"
@@ -112,6 +113,17 @@ class Layout:
 
     def place_of(self, operator_id: str) -> Place:
         return next((place for place in self.places if operator_id in place.operators), self.places[0])
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether what comes to the tail is put in order, which an only sink with `ordered=False` does without.
+
+        Of several sinks each may refuse a tuple, and in the order it shows which does so first.
+        """
+        if self.place(TAIL).operators or len(self.graph.sinks) > 1:
+            return True
+        [sink] = self.graph.sinks
+        return not isinstance(sink.definition, SinkDefinition) or sink.definition.ordered  # else it is that of a loop
 
     @property
     def has_parts(self) -> bool:

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.forms import Form
@@ -27,7 +27,6 @@ from anabranch.errors import RunError
 from anabranch.graph.model import Graph
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import SinkMeaning
-from anabranch.operators.sinks.base import SinkDefinition
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,7 @@ class Tail:
         self.spool = ""  # the folder of rows that are in files
         self.states: dict[tuple[int, int], Row] = {}  # of channels that go on in another job, by place and number
         self.written: list[int] = []  # files of an output, by tasks
-        sinks = [cast(SinkDefinition, sink.definition) for sink in graph.sinks if sink.id not in taken]
-        # Of several sinks each may refuse a tuple, and in the order it shows which does so first.
-        self.is_ordered = bool(operators or taken) or len(sinks) > 1 or any(sink.ordered for sink in sinks)
+        self.is_ordered = layout.is_ordered
         # Where tasks write what the program gives, there is nothing to do here.
         self.local = (
             LocalPart(entered, operators, streams, metrics, form, tracks_changes=tracks_changes, taken=taken)
