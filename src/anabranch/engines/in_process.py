@@ -13,7 +13,7 @@ from anabranch.codegen.forms import Form
 from anabranch.codegen.part import Stream
 from anabranch.engines.base import Metrics, Result, carrying_result, collected
 from anabranch.engines.batching import Gathered, draw_soon
-from anabranch.engines.drawing import Drawn, Failed, check_sources, draw
+from anabranch.engines.drawing import Drawn, Failed, after_bad_row, check_sources, draw
 from anabranch.engines.expected_size import form_for
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.local_part import LocalPart
@@ -23,7 +23,6 @@ from anabranch.engines.sinks import opened
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import FINAL, Unreadable
-from anabranch.operators.failures import after_failure, operator_error, unreadable_error
 from anabranch.operators.sources.read_files import ReadFiles
 
 CHUNK_SIZE = 16_384  # tuples
@@ -124,10 +123,8 @@ class _Execution:
     def _problem(self, drawn: Drawn) -> None:
         """A row that cannot be read, or a source that failed, at its place in the order."""
         source, item = drawn
-        if isinstance(item, Failed):
-            raise operator_error(source, item.cause, None, "reading")
-        self.metrics.tuples_in += 1
-        letter = after_failure(source, self.metrics[source.id], unreadable_error(source, item), item, "process")
+        self.metrics.tuples_in += isinstance(item, Unreadable)
+        letter = after_bad_row(source, self.metrics[source.id], item)
         if letter is not None:
             self.metrics.tuples_in -= 1  # it is counted when it is processed
             self._gather(source, letter[1], letter[0])

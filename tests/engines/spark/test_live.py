@@ -105,6 +105,10 @@ def test_a_source_of_the_users_own_is_dealt_out_to_channels_in_several_jobs() ->
     assert cluster.last is not None
     assert [[place.channels for place in level] for level in cluster.last.layout.levels] == [[2]]
     assert metrics.tuples_in == 200
+    assert {place: (flow.received, flow.emitted) for place, flow in metrics.flows.items()} == {
+        "sources": (200, 200),
+        "R1": (200, len(result.items("out"))),
+    }
     assert metrics["generate"].emitted == 200
     assert metrics.notes == ["the sources were read in the driver: 'generate' gives tuples as they arrive"]
 

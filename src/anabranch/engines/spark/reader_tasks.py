@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Stream
-from anabranch.engines.drawing import Failed
+from anabranch.engines.drawing import Failed, after_bad_row
 from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.meeting import as_columns, joined
@@ -23,7 +23,6 @@ from anabranch.engines.spark.tasks import in_batches
 from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.operators.base import Unreadable
-from anabranch.operators.failures import after_failure, operator_error, unreadable_error
 from anabranch.operators.metrics import OperatorMetrics
 
 
@@ -88,11 +87,9 @@ class _ReaderTask:
         yield self.sender.figures({self.source.id: self.counted}, self.tuples_in, [])
 
     def _taken(self, found: Chunk | Unreadable | Failed) -> Iterator[Row]:
-        if isinstance(found, Failed):
-            raise operator_error(self.source, found.cause, None, "reading")
-        if isinstance(found, Unreadable):  # it has its turn, whatever becomes of it
-            self.tuples_in += 1
-            after_failure(self.source, self.counted, unreadable_error(self.source, found), found, "process")
+        if not isinstance(found, Chunk):  # it has its turn, whatever becomes of it
+            self.tuples_in += isinstance(found, Unreadable)
+            after_bad_row(self.source, self.counted, found)
             yield from self._moved(1)
             return
         if self.keys is not None:

@@ -15,7 +15,7 @@ from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.batching import Gathered
-from anabranch.engines.drawing import Drawn, Failed, draw
+from anabranch.engines.drawing import Drawn, Failed, after_bad_row, draw
 from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.layout import PARTS, SOURCES, Layout
 from anabranch.engines.spark.meeting import as_columns, joined
@@ -29,7 +29,6 @@ from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
 from anabranch.operators.base import FINAL, Unreadable
-from anabranch.operators.failures import after_failure, operator_error, unreadable_error
 from anabranch.operators.metrics import OperatorMetrics
 
 
@@ -154,11 +153,9 @@ class SliceTask:
             yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
 
     def _processed(self, found: Chunk | Unreadable | Failed) -> Iterator[tuple[int, Chunk]]:
-        if isinstance(found, Failed):
-            raise operator_error(self.source, found.cause, None, "reading")
-        if isinstance(found, Unreadable):
-            self.tuples_in += 1
-            after_failure(self.source, self.counted, unreadable_error(self.source, found), found, "process")
+        if not isinstance(found, Chunk):
+            self.tuples_in += isinstance(found, Unreadable)
+            after_bad_row(self.source, self.counted, found)
             return
         self.tuples_in += len(found)
         self.counted.emitted += len(found)
@@ -180,7 +177,6 @@ class DrawTask:
         self.gathered = self._nothing()
         self.epoch = 0
         self.has_ended = False
-        self.reporter = Reporter(job.scratch, SOURCES)
         self._count_anew()
 
     def _nothing(self) -> Gathered:
@@ -188,10 +184,11 @@ class DrawTask:
 
     def _count_anew(self) -> None:
         self.counted = {source.id: OperatorMetrics() for source in self.graph.sources}
-        self.tuples_in = 0
+        self.tuples_in = self.reported = 0
 
     def rows(self, drawn: Iterator[Drawn | None]) -> Iterator[Row]:
         """The rows of what is drawn, up to where nothing comes for a while (None) or to the end."""
+        self.reporter = Reporter(self.job.scratch, SOURCES)
         error: RunError | None = None
         try:
             for each in drawn:
@@ -218,11 +215,9 @@ class DrawTask:
 
     def _gather(self, source: Operator, item: Any) -> None:
         port = 0
-        if isinstance(item, Failed):
-            raise operator_error(source, item.cause, None, "reading")
-        if isinstance(item, Unreadable):
-            self.tuples_in += 1
-            letter = after_failure(source, self.counted[source.id], unreadable_error(source, item), item, "process")
+        if isinstance(item, Unreadable | Failed):
+            self.tuples_in += isinstance(item, Unreadable)
+            letter = after_bad_row(source, self.counted[source.id], item)
             if letter is None:
                 return
             self.tuples_in -= 1
@@ -237,7 +232,8 @@ class DrawTask:
                 self.gathered.add(number, item)
 
     def _sent(self) -> Iterator[Row]:
-        self.reporter.add(self.tuples_in - self.reporter.flow.received, sum(map(len, self.gathered.rows)))
+        self.reporter.add(self.tuples_in - self.reported, sum(map(len, self.gathered.rows)))
+        self.reported = self.tuples_in
         turns = np.array(self.gathered.turns, np.int64)
         for stream, number in self.numbers.items():
             schema = self.graph.operator(stream.operator).outputs[stream.port].schema

@@ -10,7 +10,7 @@ import numpy as np
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Stream
-from anabranch.engines.drawing import Failed
+from anabranch.engines.drawing import Failed, after_bad_row
 from anabranch.engines.spark.chunk_rows import Kind, Piece, Row
 from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.meeting import as_columns, joined
@@ -24,7 +24,6 @@ from anabranch.engines.spark.streams.tcp_spool import as_files
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import Unreadable
-from anabranch.operators.failures import after_failure, operator_error, unreadable_error
 from anabranch.operators.metrics import OperatorMetrics
 
 
@@ -98,11 +97,9 @@ class _Reader:
             yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
 
     def _drawn(self, found: Chunk | Unreadable | Failed) -> tuple[int, Chunk | None]:
-        if isinstance(found, Failed):
-            raise operator_error(self.source, found.cause, None, "reading")
         if isinstance(found, Chunk):
             return 0, found
-        letter = after_failure(self.source, self.counted, unreadable_error(self.source, found), found, "process")
+        letter = after_bad_row(self.source, self.counted, found)
         if letter is None:
             self.tuples_in += 1
             return 0, None
