@@ -83,6 +83,53 @@ def test_between_a_parallel_source_and_a_folder_no_tuple_is_exchanged(tmp_path: 
     assert simulated(by_key(ITEMS, f"{tmp_path}/keyed/")).exchanged > 0
 
 
+def by_key_in_any_order(items: list[Item], out: str, kind: str = "csv") -> Graph:
+    stream: Any = ab.from_items(Item, items).process(Running, key="n")
+    return as_program(getattr(stream, f"write_{kind}")(out, ordered=False)).graph
+
+
+def in_windows(items: list[Item], out: str, kind: str = "csv") -> Graph:
+    windows = ab.from_items(Item, items).window(ab.tumbling(count=3), key="s")
+    stream: Any = windows.aggregate(Item, n=ab.sum_("n"), s=ab.first("s")).filter(lambda item: item.n % 2 == 0)
+    return as_program(getattr(stream, f"write_{kind}")(out, ordered=False)).graph
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("program", [by_key_in_any_order, in_windows])
+@pytest.mark.parametrize("epoch", [1, 7, 1000])
+def test_without_an_order_each_channel_writes_its_own_files(
+    tmp_path: Path, program: Any, kind: str, epoch: int
+) -> None:
+    sequential.run(program(ITEMS, f"{tmp_path}/one/", kind))
+    metrics = Metrics()
+    cluster = Simulated(cores=3)
+    run_on(cluster, compile(program(ITEMS, f"{tmp_path}/many/", kind)), metrics, channels=2, epoch=epoch)
+    expected = rows_in(tmp_path / "one", kind)
+    assert len(expected) > 10
+    assert sorted(rows_in(tmp_path / "many", kind)) == sorted(expected)
+    assert metrics.tuples_out == len(expected)
+    assert cluster.last is not None
+    assert len(cluster.last.layout.levels) == 1, "there is no stage behind the region"
+
+
+def test_without_an_order_the_error_is_the_oracles_all_the_same(tmp_path: Path) -> None:
+    def check(item: Item) -> Item:
+        if item.n == 8:
+            raise ValueError(f"eight of {item.s}")
+        return item
+
+    def program(out: str) -> Graph:
+        stream = ab.from_items(Item, ITEMS).process(Running, key="s").map(check)
+        return as_program(stream.write_csv(out, ordered=False)).graph
+
+    with pytest.raises(RunError) as expected:
+        sequential.run(program(f"{tmp_path}/one/"))
+    for epoch in (1, 7, 100):
+        with pytest.raises(RunError) as found:
+            simulated(program(f"{tmp_path}/many/"), epoch)
+        assert str(found.value) == str(expected.value)
+
+
 def test_tuples_are_counted_where_they_are_written(tmp_path: Path) -> None:
     metrics = Metrics()
     run_on(Simulated(), compile(by_key(ITEMS, f"{tmp_path}/out/")), metrics, channels=2, epoch=7)

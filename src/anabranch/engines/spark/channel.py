@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
 from anabranch.codegen.stages import SavedTogether
 from anabranch.engines.spark.chunk_rows import Piece, Row, unpack
-from anabranch.engines.spark.layout import Place
+from anabranch.engines.spark.layout import Arrival, Place
 from anabranch.engines.spark.meeting import Arrived, Items, as_columns, gathered, met
 from anabranch.engines.spark.order import LAST, Column, Columns, Moment, indices_of, width
 from anabranch.engines.spark.sending import Sender
@@ -25,10 +26,26 @@ from anabranch.operators.metrics import OperatorMetrics
 Pieces = list[list[Piece]]  # by arrival
 
 
+class Follower(Protocol):
+    """What goes on in the same task with what a channel gives."""
+
+    place: Place
+    arriving: list[Arrival]
+
+    @property
+    def is_broken(self) -> bool: ...
+
+    def process(self, epoch: int, pieces: Pieces) -> Iterator[Row]: ...
+
+    def figures(self) -> Iterator[Row]: ...
+
+    def begin_figures(self) -> None: ...
+
+
 class Channel:
     """One channel of a place in one task, and of those that follow it there."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Channel], *, tracks_changes: bool) -> None:
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
         self.layout = job.layout
         self.place = place
         self.followers = {follower.place.id: follower for follower in followers}
@@ -43,7 +60,8 @@ class Channel:
     @property
     def state(self) -> Saved:
         """All that is kept here and behind, to be saved and restored."""
-        states = [*self.kept(), *(follower.state for follower in self.followers.values())]
+        behind = [follower.state for follower in self.followers.values() if isinstance(follower, Channel)]
+        states = [*self.kept(), *behind]
         return states[0] if len(states) == 1 else SavedTogether(states)
 
     def kept(self) -> list[Saved]:

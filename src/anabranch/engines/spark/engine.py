@@ -122,7 +122,7 @@ class _AtOnce:
         failed = self.tail.process_all(arriving, shield)
         if failed is not None:
             epoch, error = failed
-            if self.parts is not None:
+            if self.parts is not None and self.tail.is_ordered:
                 self.parts.folder.cut(epoch)
             raise error from error.__cause__
         if self.parts is not None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.pe import Saved, Stopped
-from anabranch.engines.spark.channel import Channel, numbers_of
+from anabranch.engines.spark.channel import Channel, Follower, numbers_of
 from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, as_columns
@@ -25,7 +25,7 @@ from anabranch.engines.spark.shipping import Job
 class InstancesChannel(Channel):
     """Of a ranked place: one operator of the user's own."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Channel], *, tracks_changes: bool) -> None:
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
         super().__init__(job, place, followers, tracks_changes=tracks_changes)
         element: Any = self.element  # in the Python form: instances with such methods are not native
         self.meaning = element.meaning(place.operators[0])

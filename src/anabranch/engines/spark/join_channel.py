@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.engines.spark.channel import Channel, Pieces
+from anabranch.engines.spark.channel import Channel, Follower, Pieces
 from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, met
@@ -24,7 +24,7 @@ from anabranch.graph.schema import Schema
 class JoinChannel(Channel):
     """Of a place that begins with such a join. The clock is part of the join's state, so it is kept with that."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Channel], *, tracks_changes: bool) -> None:
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
         super().__init__(job, place, followers, tracks_changes=tracks_changes)
         element: Any = self.element  # in the Python form: joins are not native
         self.join = element.meaning(place.operators[0])

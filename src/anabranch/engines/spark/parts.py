@@ -1,4 +1,7 @@
-"""A large output in order, written by many tasks: a folder of files, one for each epoch (design, section 5.1)."""
+"""A large output that is written by many tasks: a folder of files, one for each epoch (design, section 5.1).
+
+Without an order there is one for each epoch of a channel: between a parallel region and such a sink nothing is exchanged.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,12 @@ def with_parts(layout: Layout, channels: int) -> Layout:
     if len(sinks) > 1 or tail.operators or len(layout.arriving(TAIL)) != 1 or not _is_folder(sinks[0]):
         return layout
     [arrival] = layout.arriving(TAIL)
-    parts = Place(PARTS, (sinks[0].id,), tail.level, channels, tail.inputs)
-    places = (*(place for place in layout.places if not place.is_tail), parts, replace(tail, level=tail.level + 1))
+    before = layout.place_of(arrival.stream.operator)
+    if before.region is not None and not layout.is_ordered:  # each channel writes what it gives
+        parts = Place(PARTS, (sinks[0].id,), before.level, before.channels, tail.inputs, follows=before.id)
+    else:
+        parts = Place(PARTS, (sinks[0].id,), tail.level, channels, tail.inputs)
+    places = (*(place for place in layout.places if not place.is_tail), parts, replace(tail, level=parts.level + 1))
     others = [each for each in layout.arrivals if each is not arrival]
     return replace(layout, places=places, arrivals=(*others, replace(arrival, place=PARTS)))
 
@@ -53,12 +60,12 @@ class PartWriter:
     """Writes the epochs that come to it, each as a file that is there whole or not at all."""
 
     def __init__(self, job: Job) -> None:
-        place = job.layout.place(PARTS)
+        self.place = job.layout.place(PARTS)
         [self.arrival] = job.layout.arriving(PARTS)
         self.graph = job.layout.graph
-        self.sink = self.graph.operator(place.operators[0])
+        self.sink = self.graph.operator(self.place.operators[0])
         self.schema = self.sink.inputs[0].schema
-        self.place = Path(job.parts)
+        self.folder = Path(job.parts)
         self.metrics = Metrics()
         self.metrics.start(self.graph)
         self.sender = Sender(job.layout)
@@ -86,21 +93,26 @@ class PartWriter:
         if not len(arrived.chunk):
             return
         before = self.metrics[self.sink.id].received
+        number = self.number(epoch)
         try:
-            with self._part(epoch) as part:
+            with self._part(number) as part:
                 part.write(arrived.chunk, self.metrics)
         except RunError as error:
             at = max(0, self.metrics[self.sink.id].received - before - 1)
             numbers = tuple(int(column[at]) for column in arrived.order)
             yield self.sender.failure(epoch, Moment(self.arrival.lineage, numbers), error)
         else:
-            self.written.append(epoch)
+            self.written.append(number)
+
+    def number(self, epoch: int) -> int:
+        """Of the file of an epoch."""
+        return epoch
 
     @contextmanager
     def _part(self, number: int) -> Iterator[ChunkSink]:
-        if not self.place.is_dir():  # the driver has made it, under a name that nobody else has
+        if not self.folder.is_dir():  # the driver has made it, under a name that nobody else has
             raise FolderNotSeen.of(self.sink, f"a worker does not see this folder ({socket.gethostname()})")
-        part = part_of(self.sink, self.place, number)
+        part = part_of(self.sink, self.folder, number)
         part.meaning.open()
         try:
             yield part
@@ -111,6 +123,26 @@ class PartWriter:
         if self.written:
             yield self.sender.written(self.written)
         yield self.sender.figures({self.sink.id: self.metrics[self.sink.id]}, 0, [])
+
+
+class PartChannel(PartWriter):
+    """Writes what one channel gives, in the same task. It follows the last place of a program (`Channel.followers`)."""
+
+    is_broken = False  # an error of its own is a row, like all others
+
+    def __init__(self, job: Job, channel: int) -> None:
+        super().__init__(job)
+        self.arriving = [self.arrival]
+        self.channel = channel
+
+    def process(self, epoch: int, pieces: list[list[Piece]]) -> Iterator[Row]:
+        yield from self.write(epoch, gathered(self.schema, pieces[0], width(self.arrival.lineage)))
+
+    def number(self, epoch: int) -> int:
+        return epoch * self.place.channels + self.channel % self.place.channels
+
+    def begin_figures(self) -> None:
+        """All of a task's are sent at its end."""
 
 
 def part_of(sink: Operator, place: Path, number: int) -> ChunkSink:

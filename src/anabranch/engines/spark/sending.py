@@ -93,7 +93,7 @@ class Sender:
         """An error, for the driver and for those who write what comes before it."""
         row = self.failure(epoch, moment, error)
         yield row
-        if PARTS in self.numbers:
+        if PARTS in self.numbers and self.layout.place(PARTS).follows is None:
             place = self.layout.place(PARTS)
             channel = self.layout.first_channel(place) + epoch % place.channels
             yield replace(row, channel=channel, place=self.numbers[PARTS])

@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from anabranch.codegen.part import Part
-from anabranch.engines.spark.channel import Channel
+from anabranch.engines.spark.channel import Channel, Follower
 from anabranch.engines.spark.chunk_rows import Row, as_batch, rows_in
 from anabranch.engines.spark.instances_channel import InstancesChannel
 from anabranch.engines.spark.join_channel import JoinChannel
 from anabranch.engines.spark.layout import PARTS, Layout, Place
-from anabranch.engines.spark.parts import PartWriter
+from anabranch.engines.spark.parts import PartChannel, PartWriter
 from anabranch.engines.spark.ranked import ranked_part
 from anabranch.engines.spark.returning import as_entered
 from anabranch.engines.spark.sending import FIGURES
@@ -57,12 +57,14 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
         if place.level != level:
             yield from of_place
             continue
+        first = next(of_place)
+        of_place = chain([first], of_place)
         if place.id == PARTS:
             yield from _processed(job, PartWriter(job), of_place)
         elif job.keeps_state:
             yield from _continued(job, channel_at(job, place), of_place)
         else:
-            yield from _processed(job, channel_at(job, place), of_place)
+            yield from _processed(job, channel_at(job, place, number=first.channel), of_place)
 
 
 def _processed(job: Job, channel: Channel | PartWriter, rows: Iterable[Row]) -> Iterator[Row]:
@@ -84,9 +86,14 @@ def _continued(job: Job, channel: Channel, rows: Iterator[Row]) -> Iterator[Row]
         yield channel.sender.state(first.channel, channel.place, channel.state.save())
 
 
-def channel_at(job: Job, place: Place, *, tracks_changes: bool = False) -> Channel:
-    """A channel of a place, with those of the places that follow it there."""
-    followers = [channel_at(job, each, tracks_changes=tracks_changes) for each in job.layout.following(place)]
+def channel_at(job: Job, place: Place, *, number: int = 0, tracks_changes: bool = False) -> Channel:
+    """A channel of a place, with those of the places that follow it there. Files that it writes have its number."""
+    followers: list[Follower] = [
+        channel_at(job, each, number=number, tracks_changes=tracks_changes)
+        if each.id != PARTS
+        else PartChannel(job, number)
+        for each in job.layout.following(place)
+    ]
     made = Channel
     if len(job.layout.items(place.id)) < len(job.layout.arriving(place.id)):
         made = JoinChannel

@@ -8,7 +8,7 @@ from typing import Any
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.pe import Stopped
-from anabranch.engines.spark.channel import Channel, numbers_of
+from anabranch.engines.spark.channel import Channel, Follower, numbers_of
 from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.groups import groups_of
 from anabranch.engines.spark.layout import Place
@@ -23,7 +23,7 @@ from anabranch.operators.metrics import OperatorMetrics
 class WindowChannel(Channel):
     """Of a ranked place: one operator with windows."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Channel], *, tracks_changes: bool) -> None:
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
         super().__init__(job, place, followers, tracks_changes=tracks_changes)
         [self.name] = place.operators
         self.part = job.generated[place.id].stages[0].part
