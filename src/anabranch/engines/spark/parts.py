@@ -1,6 +1,6 @@
 """A large output that is written by many tasks: a folder of files, one for each epoch (design, section 5.1).
 
-Without an order there is one for each epoch of a channel: between a parallel region and such a sink nothing is exchanged.
+Without an order there is one for each epoch of a channel: nothing is exchanged between a parallel region and the sink.
 """
 
 from __future__ import annotations
