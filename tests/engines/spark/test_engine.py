@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark import exchange
+from anabranch.engines.spark import engine, exchange
 from anabranch.errors import UsageError
 from anabranch.operators.sinks.write_file import WriteFileMeaning
 from anabranch.run import as_program
@@ -405,10 +405,13 @@ def test_channels_are_given_by_region(session: Any) -> None:
 
 
 @pytest.mark.parametrize("channels", [0, -1, 10_001, True, 2.0, "4", [2], {"R1": "2"}, {"R1": None}])
-def test_what_is_no_number_of_channels_is_said_before_spark_is_asked(channels: Any) -> None:
+def test_what_is_no_number_of_channels_is_said_before_spark_is_asked(
+    channels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "session_for", lambda options: pytest.fail("Spark was asked"))
     program = as_program(numbers(10).process(Running, key="n").collect("out"))
     with pytest.raises(UsageError, match=r"a region cannot have .* channels") as raised:
-        ab.run(program, engine="spark", spark="no session at all", channels=channels)
+        ab.run(program, engine="spark", channels=channels)
     assert raised.value.location is not None
     assert raised.value.location.file == __file__
 
