@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark import engine, exchange
+from anabranch.engines.spark import engine as spark_engine
+from anabranch.engines.spark import exchange
 from anabranch.errors import UsageError
 from anabranch.operators.sinks.write_file import WriteFileMeaning
 from anabranch.run import as_program
@@ -408,7 +409,7 @@ def test_channels_are_given_by_region(session: Any) -> None:
 def test_what_is_no_number_of_channels_is_said_before_spark_is_asked(
     channels: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "session_for", lambda options: pytest.fail("Spark was asked"))
+    monkeypatch.setattr(spark_engine, "session_for", lambda options: pytest.fail("Spark was asked"))
     program = as_program(numbers(10).process(Running, key="n").collect("out"))
     with pytest.raises(UsageError, match=r"a region cannot have .* channels") as raised:
         ab.run(program, engine="spark", channels=channels)
