@@ -38,7 +38,9 @@ class Numbers:
 def must_stay(graph: Graph) -> str | None:
     """Why the sources have to be read where the program was built."""
     for source in graph.sources:
-        if cast(SourceDefinition, source.definition).is_live:
+        with located(source):
+            is_live = cast(SourceDefinition, source.definition).is_live
+        if is_live:
             return f"'{source.id}' gives tuples as they arrive"
         if isinstance(source.definition, Beacon) and source.definition.count is None:
             return f"'{source.id}' has no end, for which a job would wait"
