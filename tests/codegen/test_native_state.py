@@ -108,6 +108,18 @@ def test_a_save_of_changes_holds_only_what_changed() -> None:
     assert len(element.save_changes()) < len(whole) / 100
 
 
+def test_the_state_of_a_program_whose_lines_have_moved_is_taken() -> None:
+    """Comments in generated code name the lines of the program."""
+    one = build_pe(part_of_program(ab.from_items(Sale, []).process(Totals, key="shop").collect("out")), "native")
+    moved = part_of_program(ab.from_items(Sale, []).process(Totals, key="shop").collect("out"))
+    element = build_pe(moved, "native")
+    assert (one.form, element.form) == ("native", "native")
+    assert one.source != element.source  # type: ignore[attr-defined]
+    one.process(batch_of(moved, sales(50)))
+    element.restore(one.save())
+    assert element.process(batch_of(moved, sales(9)))[0].rows == one.process(batch_of(moved, sales(9)))[0].rows
+
+
 def test_the_state_of_another_program_is_refused() -> None:
     one, other = part_of_program(totals_of([])), part_of_program(summaries_of([]))
     saved = build_pe(one, "native").save()

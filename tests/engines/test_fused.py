@@ -53,6 +53,15 @@ def assert_same(*sinks: Any) -> None:
         assert outcome(fused.run, graph, form="python", chunk_size=size) == expected
 
 
+@pytest.mark.parametrize("form", ["python", "native"])
+def test_of_a_source_only_the_dead_letters_may_be_wanted(form: Any) -> None:
+    source = ab.from_items(Item, [(1, "two")], on_error="dead_letter")  # type: ignore[list-item]
+    letters = source.outputs.dead_letter.collect("letters")
+    expected = ab.run(letters, engine="sequential").items("letters")
+    assert len(expected) == 1
+    assert ab.run(letters, engine="fused", form=form).items("letters") == expected
+
+
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(1, 12))
 def test_random_programs_run_as_by_the_oracle(program: Program, size: int) -> None:

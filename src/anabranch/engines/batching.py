@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -45,14 +45,14 @@ class Gathered:
         return Batch(chunks, np.array(self.turns, np.uint16) if len(chunks) > 1 else None)
 
 
-def draw_soon(sources: Sequence[Operator], patience: float = 0.0) -> Iterator[Drawn | None]:
+def draw_soon(sources: Sequence[Operator], patience: float = 0.0) -> Generator[Drawn | None, None, None]:
     """All items of all sources; None where a live source has nothing more, at the moment or for so many seconds."""
     if any(cast(SourceDefinition, source.definition).is_live for source in sources):
         return _drawn_ahead(sources, patience)
     return draw(sources)
 
 
-def _drawn_ahead(sources: Sequence[Operator], patience: float) -> Iterator[Drawn | None]:
+def _drawn_ahead(sources: Sequence[Operator], patience: float) -> Generator[Drawn | None, None, None]:
     """A thread waits for the sources, so that what has arrived can be processed while they keep it waiting."""
     ahead = _Ahead(sources, patience)
     threading.Thread(target=ahead.work, name="anabranch sources", daemon=True).start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -76,7 +76,7 @@ def check_sources(graph: Graph) -> None:
         cast(SourceDefinition, operator.definition).check(operator)
 
 
-def draw(sources: Sequence[Operator]) -> Iterator[Drawn]:
+def draw(sources: Sequence[Operator]) -> Generator[Drawn, None, None]:
     """All items of all sources, each with the source it comes from."""
     readers = []
     for operator in sources:

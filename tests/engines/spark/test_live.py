@@ -172,6 +172,51 @@ def test_what_has_come_is_processed_while_a_source_keeps_everybody_waiting(monke
     assert result.items("out") == ab.run(oracle, engine="sequential").items("out")
 
 
+class Failing:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def process(self, item: Item) -> Item:
+        self.count += 1
+        if item.x == 7.0:
+            raise ValueError("seven")
+        return item
+
+
+def test_a_source_is_let_go_when_the_run_has_failed() -> None:
+    is_let_go = threading.Event()
+
+    def source() -> Iterator[Item]:
+        try:
+            for number in range(10_000_000):
+                yield Item(number, float(number), "", None, 0.0)
+        finally:
+            is_let_go.set()
+
+    graph = as_program(ab.generate(Item, source).process(Failing, key="n").collect("out")).graph
+    with pytest.raises(ab.OperatorError, match="seven"):
+        run_on(Simulated(), compile(graph), Metrics(), channels=2, epoch=4)
+    assert is_let_go.wait(60), "nobody draws any more"
+
+
+def test_a_default_argument_may_be_shared_with_an_operator() -> None:
+    shared: list[int] = []
+
+    def source(seen: list[int] = shared) -> Iterator[Item]:
+        for number in range(20):
+            yield Item(number % 3, float(len(seen)), "", None, 0.0)
+
+    def noted(item: Item) -> Item:
+        shared.append(1)
+        return item
+
+    program = as_program(ab.generate(Item, source).map(noted).process(Running, key="n").collect("out"))
+    expected = ab.run(program, engine="sequential").items("out")
+    shared.clear()
+    assert ab.run(program, engine="fused").items("out") == expected
+    assert not can_be_dealt_out(compile(program.graph))
+
+
 def test_nothing_is_said_to_be_missing_before_the_patience_is_over() -> None:
     def source() -> Iterator[Item]:
         for item in ITEMS[:20]:

@@ -6,8 +6,10 @@ which a save of changes holds only what is new.
 
 from __future__ import annotations
 
+import ast
 import pickle
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +63,13 @@ def _saved(state: NativeState, each: OperatorState, *, whole: bool) -> tuple[int
 
 def _mark(element: NativeElement) -> str:
     """What the layout of the state depends on."""
-    return sha256(element.source.encode()).hexdigest()
+    return code_mark(element.source)
+
+
+@lru_cache(maxsize=64)
+def code_mark(source: str) -> str:
+    """A mark of generated code without its comments: they name the lines of the program, which may move."""
+    return sha256(ast.dump(ast.parse(source)).encode(errors="surrogatepass")).hexdigest()
 
 
 def restore(element: NativeElement, saves: Iterable[bytes], *, is_whole: bool = True) -> None:

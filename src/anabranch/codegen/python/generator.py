@@ -256,7 +256,9 @@ class Generator:
     def _entry(self, unit: Unit, stream: Stream) -> None:
         schema, begin = self._schema(stream), len(unit.lines.lines)
         unit.deliver(stream.operator, stream.port, Item(schema, "row"))
-        if is_plain(schema.type):
+        if len(unit.lines.lines) == begin:
+            unit.lines.add("pass")  # nobody takes them
+        elif is_plain(schema.type):
             unpack(unit.lines, begin, "row", len(schema.names))
             unpack_in_header(unit.lines, begin, "row", lambda parts: _made(schema, parts, self.names))
 

@@ -7,7 +7,8 @@ on Spark all the same, with channels that go on from job to job.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 
 from anabranch.analysis.modules import held_world
 from anabranch.codegen.effects import has_effects
@@ -77,18 +78,19 @@ class AsItComes:
 
     def _process_all(self, job: Job, shield: Shield) -> None:
         task = DrawTask(job)
-        drawn = _with_pauses(draw_soon(self.setting.graph.sources, _PATIENCE), _EPOCHS * job.epoch)
-        while not task.has_ended:
-            rows = list(spooled(task.rows(drawn), job.scratch if job.shares_files else ""))
-            self.tail.add_figures([task.figures()])
-            if rows:
-                run_next(self.setting.cluster, job, self.tail, rows, shield)
+        sources = draw_soon(self.setting.graph.sources, _PATIENCE)
+        with closing(sources), closing(_with_pauses(sources, _EPOCHS * job.epoch)) as drawn:
+            while not task.has_ended:
+                rows = list(spooled(task.rows(drawn), job.scratch if job.shares_files else ""))
+                self.tail.add_figures([task.figures()])
+                if rows:
+                    run_next(self.setting.cluster, job, self.tail, rows, shield)
 
     def result(self) -> Result:
         return self.tail.result()
 
 
-def _with_pauses(drawn: Iterator[Drawn | None], most: int) -> Iterator[Drawn | None]:
+def _with_pauses(drawn: Iterator[Drawn | None], most: int) -> Generator[Drawn | None, None, None]:
     """A pause too where tuples have been gathered for long, or are many."""
     began, count = time.monotonic(), 0
     for each in drawn:

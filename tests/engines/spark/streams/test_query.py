@@ -117,6 +117,24 @@ def test_a_sink_that_waits_for_the_end_of_its_own_batch_is_told_so(
     assert is_free(tmp_path)
 
 
+def test_a_signal_while_a_stream_is_being_stopped_stops_nothing_twice(tmp_path: Path) -> None:
+    """A handler runs in the thread that it interrupts: it must not wait for that thread."""
+
+    class Interrupted(Going):
+        def stop(self) -> None:
+            stopped.append(query.stop())
+
+    stopped: list[Any] = []
+    query, _ = query_of(ab.from_items(Item, ITEMS).collect("out"), folder=tmp_path)
+    query.begin(lambda batch: Interrupted())
+    stopping = threading.Thread(target=query.stop, daemon=True)
+    stopping.start()
+    stopping.join(60)
+    assert not stopping.is_alive()
+    assert len(stopped) == 1
+    assert is_free(tmp_path)
+
+
 def test_a_stream_that_cannot_close_one_thing_closes_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import sys
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from typing import Any
 
 from anabranch.codegen.build import Decision
 from anabranch.codegen.forms import Form
+from anabranch.codegen.native.saving import code_mark
 from anabranch.engines.spark.layout import Layout, Place
 from anabranch.engines.spark.streams.checkpoint import CheckpointError
 from anabranch.engines.spark.streams.code_texts import CodeTexts, plain_text
@@ -54,11 +54,7 @@ def _schema(schema: Schema) -> str:
 def _place(layout: Layout, place: Place, generated: Mapping[str, Decision]) -> dict[str, Any]:
     decision = generated.get(place.id)
     stages = decision.stages if decision is not None else ()
-    # Comments in it name the lines of the program, which may move.
-    forms = [
-        stage.form if stage.assembled is None else _mark(ast.dump(ast.parse(stage.assembled.source)))
-        for stage in stages
-    ]
+    forms = [stage.form if stage.assembled is None else code_mark(stage.assembled.source)[:16] for stage in stages]
     # States hold where tuples were in the order: in other columns that would mean something else.
     order = _mark(repr([(arrival.stream, arrival.lineage) for arrival in layout.arriving(place.id)]))
     return {"operators": list(place.operators), "channels": place.channels, "forms": forms, "order": order}

@@ -59,7 +59,8 @@ class Query:
         self._over = threading.Event()  # there is nothing more to do, or it cannot go on
         self._is_stopping = False
         self._batch_lock = threading.Lock()  # held while a batch is written
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()
+        self._is_closing = False
         self._is_closed = False
         self._writer: int | None = None  # the thread that writes a batch
         self._last: Done | None = None
@@ -216,9 +217,9 @@ class Query:
         """Every step is done, also behind one that fails: a disk that is full must not keep the checkpoint locked."""
         self._must_be_outside("stop")
         with self._closing, ExitStack() as steps:  # the last that is named is done first
-            if self._is_closed:
+            if self._is_closed or self._is_closing:  # a signal may have come while this very thread closes
                 return
-            self._is_stopping = True
+            self._is_stopping = self._is_closing = True
             steps.callback(setattr, self, "_is_closed", True)
             steps.callback(self._checkpoint.unlock)
             steps.callback(self._metrics.stop)
