@@ -83,17 +83,17 @@ def renamed(item: Item) -> Item:
 def meetings(draw: st.DrawFn) -> Program:
     """Streams of one or two sources, or of one that parts, that meet in a parallel region."""
     sources = [ab.from_items(Item, draw(RISING)) for _ in range(draw(st.integers(1, 2)))]
-    one, two = (_through(draw, draw(st.sampled_from(sources))) for _ in range(2))
+    one, two = (through(draw, draw(st.sampled_from(sources))) for _ in range(2))
     if draw(st.booleans()):
         met: Any = ab.connect(Both, key=draw(st.sampled_from(["n", "s", ["s", "maybe"]])), one=one, two=two)
     else:
         window = ab.sliding(count=draw(st.integers(1, 3)), per_key=True)
         met = one.join(two, left=window, right=window, on=draw(st.sampled_from(["s", "n"])), out=Pair).map(merged)
-    behind = _through(draw, met)
+    behind = through(draw, met)
     return as_program(behind.collect("met"), *([one.collect("one")] if draw(st.booleans()) else []))
 
 
-def _through(draw: st.DrawFn, stream: Any) -> Any:
+def through(draw: st.DrawFn, stream: Any) -> Any:
     for step in draw(st.lists(st.sampled_from(["map", "twice", "running"]), max_size=2)):
         if step == "map":
             stream = stream.map(renamed)

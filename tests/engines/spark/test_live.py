@@ -22,9 +22,9 @@ from anabranch.engines.spark.live import can_be_dealt_out
 from anabranch.engines.spark.sources import must_stay
 from anabranch.graph.model import Program
 from anabranch.run import as_program
-from tests.codegen.palette import RISING, Item, Running, twice
+from tests.codegen.palette import RISING, Item, Running
 from tests.engines.spark.simulated import Simulated
-from tests.engines.spark.test_layouts_exactly import Both, expected, outcome, renamed
+from tests.engines.spark.test_layouts_exactly import Both, expected, outcome, through
 from tests.examples_drawn import drawn
 
 ITEMS = [Item(n % 5, float(n), "abc"[n % 3], None, float(n)) for n in range(200)]
@@ -65,7 +65,7 @@ def programs(draw: st.DrawFn) -> Program:
     items = [draw(RISING) for _ in range(draw(st.integers(1, 3)))]
     streams = [generated(items[0], draw(st.none() | st.integers(0, 9)))]
     streams += [generated(each) if draw(st.booleans()) else ab.from_items(Item, each) for each in items[1:]]
-    one, two = _through(draw, streams[0]), _through(draw, draw(st.sampled_from(streams)))
+    one, two = through(draw, streams[0]), through(draw, draw(st.sampled_from(streams)))
     kind = draw(st.sampled_from(["met", "union", "one"]))
     behind = {
         "met": lambda: ab.connect(Both, key="s", one=one, two=two),
@@ -76,17 +76,6 @@ def programs(draw: st.DrawFn) -> Program:
         Item, n=ab.count(), x=ab.sum_("x"), s=ab.first("s"), maybe=ab.last("maybe"), ts=ab.last("ts")
     )
     return as_program(behind.collect("out"), windows.collect("windows"))
-
-
-def _through(draw: st.DrawFn, stream: Any) -> Any:
-    for step in draw(st.lists(st.sampled_from(["map", "twice", "running"]), max_size=2)):
-        if step == "map":
-            stream = stream.map(renamed)
-        elif step == "twice":
-            stream = stream.flat_map(twice, out=Item)
-        else:
-            stream = stream.process(Running, key=draw(st.sampled_from(["n", "s"])))
-    return stream
 
 
 @drawn(30)
