@@ -63,7 +63,8 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
         errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {stream_figures(query.progress)}"))
     if not options["quiet"]:
         print_notes(errors, program.name, result.metrics)
-    if is_shown:
+    progress = query.progress
+    if is_shown and (progress.tuples_in or progress.tuples_out):  # else what is there is of earlier runs
         for line in written(program.graph, result.metrics):
             errors.print(f"  {line}")
     print_collected(plain_console(), result)
