@@ -32,9 +32,9 @@ _SOURCES = "sources"  # the place where they are read on Spark; the name is not 
 
 
 @contextmanager
-def shown(console: Console, name: str, metrics: Metrics) -> Iterator[None]:
+def shown(console: Console, name: str, metrics: Metrics, *, is_on_spark: bool = False) -> Iterator[None]:
     """A line that is kept up to date while the block runs."""
-    view = _Line(name, metrics)
+    view = _Line(name, metrics, is_on_spark=is_on_spark)
     with Live(console=console, refresh_per_second=8, transient=True, get_renderable=view):
         yield
 
@@ -79,19 +79,28 @@ def _bytes(count: float) -> str:
 class _Line:
     """The figures of a run, and under them those of the regions that other processes run."""
 
-    def __init__(self, name: str, metrics: Metrics) -> None:
+    def __init__(self, name: str, metrics: Metrics, *, is_on_spark: bool = False) -> None:
         self._name = name
         self._metrics = metrics
+        self._is_on_spark = is_on_spark
         self._spinner = Spinner("dots")
 
     def __call__(self) -> RenderableType:
-        self._spinner.update(text=Text(f"{self._name}   {figures(self._metrics)}"))
+        self._spinner.update(text=Text(f"{self._name}   {self._how_far()}"))
         flows = dict(self._metrics.flows)
         if not flows:
             return self._spinner
         width = max(map(len, flows))
         lines = [Text(f"    {name.ljust(width)}   {_flow(flow)}") for name, flow in flows.items()]
         return Group(self._spinner, *lines)
+
+    def _how_far(self) -> str:
+        """Spark takes a while to start, and figures that stay at 0 would look as if nothing moved."""
+        metrics = self._metrics
+        # A run in the driver has noted why it is there before it waits for its first tuple.
+        if self._is_on_spark and not (metrics.tuples_in or metrics.flows or metrics.notes):
+            return f"starting Spark · {_duration(metrics.elapsed)}"
+        return figures(metrics)
 
 
 def _flow(flow: Flow) -> str:
@@ -136,13 +145,23 @@ def _duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def written(graph: Graph, metrics: Metrics) -> list[str]:
-    """A line for every sink that left something outside the program."""
+def print_notes(console: Console, name: str, metrics: Metrics) -> None:
+    """How it ran: under the figures on a terminal; elsewhere there are none, and the name says who speaks."""
+    before = "  " if console.is_terminal else f"{name}: "
+    for note in metrics.notes:
+        console.print(f"{before}{note}")
+
+
+def written(graph: Graph, metrics: Metrics, *, is_interrupted: bool = False) -> list[str]:
+    """A line for every sink that left something outside the program; an interrupt may come before there is any."""
     lines = []
     for operator in graph.sinks:
         target = getattr(operator.definition, "path", None) or getattr(operator.definition, "address", None)
         if target is not None:
             count = metrics[operator.id].received
+            is_file = isinstance(operator.definition, WriteFile)
+            if is_interrupted and (not count or (is_file and not Path(target).exists())):
+                continue
             lines.append(f"{target}: {count:,} tuple{'' if count == 1 else 's'}")
     return lines
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -12,7 +13,7 @@ from anabranch.commands.consoles import plain_console
 from anabranch.engines.base import Flow, Metrics
 from anabranch.engines.spark.layout import SOURCES
 from anabranch.engines.spark.streams.query import Progress
-from anabranch.progress import _flow, _Line, figures, stream_figures
+from anabranch.progress import _flow, _Line, figures, stream_figures, written
 from anabranch.run import as_program
 
 
@@ -27,10 +28,10 @@ def running(tuples_in: int = 0, **flows: Flow) -> Metrics:
     return metrics
 
 
-def lines(metrics: Metrics) -> list[str]:
+def lines(metrics: Metrics, *, is_on_spark: bool = False) -> list[str]:
     console = plain_console(soft_wrap=True)
     with console.capture() as captured:
-        console.print(_Line("fraud", metrics)())
+        console.print(_Line("fraud", metrics, is_on_spark=is_on_spark)())
     return captured.get().splitlines()
 
 
@@ -47,6 +48,27 @@ def test_a_region_has_a_line_under_that_of_the_run_with_its_own_rate() -> None:
 def test_without_reports_there_is_one_line() -> None:
     [line] = lines(running())
     assert line.startswith("⠋ fraud   0 in · 0 out · 0 tuples/s · ")
+
+
+def test_until_something_is_known_of_a_run_on_spark_spark_is_starting() -> None:
+    [line] = lines(running(), is_on_spark=True)
+    assert line.startswith("⠋ fraud   starting Spark · ")
+    for metrics in (running(1), running(R1=Flow(1, 1, 0.5)), running()):
+        if not metrics.tuples_in and not metrics.flows:
+            metrics.notes.append("all of it ran in the driver: it reads lines from TCP")
+        assert "starting Spark" not in lines(metrics, is_on_spark=True)[0]
+
+
+def test_of_a_run_that_was_interrupted_only_what_is_there_is_listed(tmp_path: Path) -> None:
+    sinks = [ab.from_items(N, []).write_csv(tmp_path / name) for name in ("a.csv", "b.csv", "old.csv")]
+    graph = as_program(*sinks).graph
+    metrics = Metrics()
+    metrics.start(graph)
+    for operator in graph.sinks[:2]:
+        metrics[operator.id].received = 2
+    for name in ("a.csv", "old.csv"):
+        (tmp_path / name).touch()
+    assert written(graph, metrics, is_interrupted=True) == [f"{tmp_path / 'a.csv'}: 2 tuples"]
 
 
 def test_a_region_that_has_just_begun_has_no_rate_yet() -> None:

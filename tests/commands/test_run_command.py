@@ -212,6 +212,26 @@ def test_without_a_terminal_there_is_no_progress(app: str) -> None:
     assert ended.stderr == ""
 
 
+def test_without_a_terminal_it_is_said_why_a_program_was_not_parallel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_app(
+        tmp_path,
+        """
+        class N(NamedTuple):
+            n: int
+
+        @ab.app
+        def told():
+            ab.generate(N, lambda: iter([N(1)])).for_each(lambda x: None)
+        """,
+    )
+    assert main(["run", path, "--engine", "spark"]) == 0
+    assert capsys.readouterr().err.startswith("told: all of it ran in the driver: ")
+    assert main(["run", path, "--engine", "spark", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def on_a_terminal(*arguments: str) -> str:
     """What the command writes to a terminal as its standard error."""
     controller, terminal = pty.openpty()

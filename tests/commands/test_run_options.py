@@ -220,6 +220,16 @@ def test_once_and_finish_are_two_ways_to_end_a_stream(app: list[str], streams: l
     assert all(stream.calls[-1] == "stop" for stream in streams)
 
 
+def test_what_is_noted_of_a_stream_is_said_without_a_terminal_too(
+    app: list[str], streams: list[Stream], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [*app, "--engine", "spark", "--stream", "--checkpoint", "state"]
+    assert main(given) == 0
+    assert "totals: [/x] is noted\n" in capsys.readouterr().err
+    assert main([*given, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_stream_is_given_its_checkpoint_its_batches_and_the_options_of_spark(
     app: list[str], streams: list[Stream]
 ) -> None:

@@ -17,8 +17,7 @@ from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.engines.base import Metrics
 from anabranch.errors import UsageError
-from anabranch.graph.model import Graph
-from anabranch.progress import figures, print_collected, print_files, shown, written
+from anabranch.progress import figures, print_collected, print_files, print_notes, shown, written
 from anabranch.run import ENGINES, FORMS, default_engine, run
 
 PURPOSE = "Run an app: a function with @ab.app in a Python file."
@@ -45,24 +44,29 @@ def run_command(given: list[str], errors: Console) -> int:
     _without_stream(options)
     metrics = Metrics()
     is_shown = errors.is_terminal and not options["quiet"]
-    display: AbstractContextManager[None] = shown(errors, program.name, metrics) if is_shown else nullcontext()
+    display: AbstractContextManager[None] = (
+        shown(errors, program.name, metrics, is_on_spark=options["engine"] == "spark") if is_shown else nullcontext()
+    )
     try:
         with display:
             result = run(program, metrics=metrics, **{name: options[name] for name in _OF_A_RUN})
     except KeyboardInterrupt:
-        errors.print(f"stopped after {figures(metrics)}; what was written so far is kept")
-        _print_written(program.graph, metrics, errors)
+        kept = written(program.graph, metrics, is_interrupted=True)
+        errors.print(f"stopped after {figures(metrics)}{'; what was written so far is kept' if kept else ''}")
+        for line in kept:
+            errors.print(f"  {line}")
         raise
     if is_shown:
         errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {figures(metrics)}"))
-        for note in metrics.notes:
-            errors.print(f"  {note}")
+    if not options["quiet"]:
+        print_notes(errors, program.name, metrics)
     console = plain_console()
     if options["generate"] is not None:
         print_files(console, program.graph, metrics)
         console.print(f"The data are in {folder_for(program.name)}.", soft_wrap=True)
     elif is_shown:
-        _print_written(program.graph, metrics, errors)
+        for line in written(program.graph, metrics):
+            errors.print(f"  {line}")
     print_collected(console, result)
     return 0
 
@@ -116,8 +120,3 @@ def _size(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-
-
-def _print_written(graph: Graph, metrics: Metrics, errors: Console) -> None:
-    for line in written(graph, metrics):
-        errors.print(f"  {line}")

@@ -14,7 +14,7 @@ from anabranch.engines.base import Result
 from anabranch.engines.interrupts import shielded
 from anabranch.errors import UsageError
 from anabranch.graph.model import Program
-from anabranch.progress import print_collected, stream_figures, stream_shown, written
+from anabranch.progress import print_collected, print_notes, stream_figures, stream_shown, written
 from anabranch.start import start
 
 STREAM_OPTIONS = ("checkpoint", "once", "finish", "batch_mb")
@@ -61,7 +61,11 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
     assert isinstance(result, Result)
     if is_shown:
         errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {stream_figures(query.progress)}"))
-        for line in (*result.metrics.notes, *written(program.graph, result.metrics)):
+    if not options["quiet"]:
+        print_notes(errors, program.name, result.metrics)
+    progress = query.progress
+    if is_shown and (progress.tuples_in or progress.tuples_out):  # else what is there is of earlier runs
+        for line in written(program.graph, result.metrics):
             errors.print(f"  {line}")
     print_collected(plain_console(), result)
     return 0

@@ -60,6 +60,32 @@ def test_a_port_that_is_none_in_the_environment_is_said_in_words(monkeypatch: py
         starting.started(SparkOptions())
 
 
+@pytest.mark.parametrize(
+    ("master", "java_says", "said", "has_hint"),
+    [
+        ("nonsense", "Could not parse Master URL: 'nonsense'", "Could not parse Master URL", True),
+        (
+            "spark://127.0.0.1:9",
+            "Cannot call methods on a stopped SparkContext.",
+            "no Spark master answers at spark://127.0.0.1:9",
+            True,
+        ),
+        ("local[2]", "Cannot call methods on a stopped SparkContext.", "Cannot call methods on a stopped", False),
+    ],
+)
+def test_a_master_that_is_none_is_said_with_those_there_are(
+    master: str, java_says: str, said: str, has_hint: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError(java_says)
+
+    monkeypatch.setattr(starting, "_built", broken)
+    with pytest.raises(SparkError) as failed:
+        starting.started(SparkOptions(master=master))
+    assert said in failed.value.message
+    assert ("--master" in (failed.value.hint or "")) is has_hint
+
+
 def test_a_spark_that_does_not_start_leaves_no_folder_and_no_filter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,9 @@ _IS_NO_REASON = re.compile(
 _CONNECT_PORT = 15002  # of servers whose address names none
 _SECONDS_TO_ANSWER = 3
 _LEAST_HEAP, _MOST_HEAP = 1_024, 4_096  # MB
+_MASTERS = "master= (--master) is where Spark runs: local[4], spark://host:7077, sc://host:15002"
+_OF_MASTERS = re.compile(r"\bmaster\b", re.IGNORECASE)
+_GAVE_UP = re.compile(r"stopped SparkContext|masters are unresponsive")
 _CLUSTER_HERE = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")
 
 # What moves chunk rows is copied, not compressed. Those of a job are in jobs.py.
@@ -160,7 +163,7 @@ def _started_here(master: str, options: SparkOptions) -> Any:
     if home is not None:
         environment["SPARK_HOME"] = home
     builder = SparkSession.builder.appName("anabranch").master(master)
-    with _left_behind_only_if_started(home), _environment(environment), _quiet():
+    with _left_behind_only_if_started(home), _environment(environment), _quiet(master):
         session = _built(builder, {**_settings(master, options), **options.conf})
         session.sparkContext.setLogLevel("ERROR")
     if home is not None:
@@ -263,7 +266,7 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet(master: str) -> Iterator[None]:
     """What Java says goes into a file without a name, for as long as it runs; where it does not start, it is shown."""
     from pyspark.errors import PySparkRuntimeError
 
@@ -279,13 +282,26 @@ def _quiet() -> Iterator[None]:
             said.seek(0)
             lines = said.read().decode(errors="replace").splitlines()
             words = [f"  {line}" for line in lines if line.strip() and not _IS_NO_REASON.match(line)]
-            raise SparkError("\n".join(["Spark's Java does not start", *words[-_LINES_SHOWN:]])) from None
+            message = "\n".join(["Spark's Java does not start", *words[-_LINES_SHOWN:]])
+            raise SparkError(message, hint=_hint(message)) from None
         except Exception as problem:
-            raise spark_error(problem, "Spark does not start") from None
+            raise _why_not(problem, master) from None
         finally:
             for number, kept in own:
                 os.dup2(kept, number)
                 os.close(kept)
+
+
+def _why_not(problem: Exception, master: str) -> SparkError:
+    error = spark_error(problem, "Spark does not start")
+    if master.startswith("spark://") and _GAVE_UP.search(error.message):
+        # Spark asks for a minute, stops what it has begun, and then uses it.
+        return SparkError(f"no Spark master answers at {master}", hint=_MASTERS)
+    return SparkError(error.message, hint=error.hint or _hint(error.message))
+
+
+def _hint(message: str) -> str | None:
+    return _MASTERS if _OF_MASTERS.search(message) else None
 
 
 @contextmanager

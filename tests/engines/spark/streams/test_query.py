@@ -169,6 +169,30 @@ def test_a_stream_whose_source_cannot_be_opened_has_not_begun(tmp_path: Path) ->
     query.stop()
 
 
+def test_a_stream_that_was_finished_says_that_it_reads_nothing_more(tmp_path: Path) -> None:
+    graph = as_program(ab.from_items(Item, ITEMS).collect("out")).graph
+    first = SimulatedStream(graph, Disk(tmp_path), random.Random(0))
+    first.run()
+    assert first.metrics.notes == []
+    offsets = first.checkpoint.spark / "offsets"  # what Spark would have noted
+    offsets.mkdir(parents=True)
+    (offsets / str(first.tail.commit.batch)).touch()
+    query, _ = query_of(ab.from_items(Item, ITEMS).collect("out"), folder=tmp_path)
+    query.begin(lambda batch: Going())
+    result = query.await_done()
+    assert result is not None
+    assert result.items("out") == ITEMS
+    assert result.metrics.notes == [queries._WAS_FINISHED]
+
+
+def test_a_stream_that_was_only_stopped_does_not_say_that_it_was_finished(tmp_path: Path) -> None:
+    for _ in range(2):  # the second finds all entries in the log, and none of them processed
+        query, stream = query_of(ab.from_items(Item, ITEMS).collect("out"), folder=tmp_path)
+        query.begin(lambda batch: Going())
+        query.stop()
+        assert stream.metrics.notes == []
+
+
 # What a file system may refuse ----------------------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from anabranch.errors import AnabranchError, RunError, UsageError
 
 _EVERY = 0.1  # seconds: how often it is looked whether Spark has stopped by itself
 _SECONDS_TO_COMMIT, _OFTEN = 5.0, 0.02
+_WAS_FINISHED = "this stream was finished; what has come since is not read: use a new checkpoint= (--checkpoint)"
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class Query:
             found = self._checkpoint.commit() or Commit()
             self._checkpoint.check_whole(found, len(self._log))
             self._arrivals.open(found.entries)  # first: where that fails nothing has begun, and all may change
+            if self._arrivals.have_ended and found.entries >= len(self._log):
+                self._metrics.notes.append(_WAS_FINISHED)
             self._tail.resume()
             if self._once:
                 self._arrivals.look_once()
