@@ -51,12 +51,9 @@ def start(
     The query that is returned has `progress`, `stop()`, `finish()` (what has arrived is all there is) and
     `await_done()`.
     """
-    from anabranch.engines.spark.streams.checkpoint import folder_of
-
     with caller().blamed():  # what is wrong at first sight: before Spark is started
-        _must_be_a_size(batch_mb)
         must_be_one(form, "form of generated code", FORMS)
-        folder = folder_of(checkpoint)
+        folder = checked_folder(checkpoint, batch_mb)
     graph = as_program(program, *more).graph
     from anabranch.compiler import compile
     from anabranch.engines.spark.session import spark_options
@@ -76,6 +73,14 @@ def start(
         once=once,
         batch_bytes=max(1, int(batch_mb * _MB)),
     )
+
+
+def checked_folder(checkpoint: object, batch_mb: object) -> Path:
+    """The folder of a stream, whose own options are looked at; the command asks before it says that Spark starts."""
+    from anabranch.engines.spark.streams.checkpoint import folder_of
+
+    _must_be_a_size(batch_mb)
+    return folder_of(checkpoint)
 
 
 def _must_be_a_size(batch_mb: object) -> None:

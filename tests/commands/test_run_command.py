@@ -306,6 +306,7 @@ def test_an_interrupt_stops_cleanly_and_keeps_what_was_written(
         (["--stream", "--checkpoint", "state", "--engine", "fused"], "the engine 'fused' runs no streams"),
         (["--stream", "--checkpoint", "state", "--once", "--finish"], "use one of them"),
         (["--stream", "--checkpoint", "state", "--engine", "spark", "--batch-mb", "0"], "is not a size of batches"),
+        (["--stream", "--checkpoint", "s3://bucket/state", "--engine", "spark"], "not an address"),
         (["--checkpoint", "state"], "--checkpoint is for streams"),
     ],
 )
@@ -313,4 +314,6 @@ def test_options_of_a_stream_that_do_not_fit_are_said(
     app: str, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", app, *options]) == 2
-    assert said in capsys.readouterr().err
+    text = capsys.readouterr().err
+    assert said in text
+    assert "starting Spark" not in text

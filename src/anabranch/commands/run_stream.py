@@ -15,7 +15,7 @@ from anabranch.engines.interrupts import shielded
 from anabranch.errors import UsageError
 from anabranch.graph.model import Program
 from anabranch.progress import print_collected, print_notes, stream_figures, stream_shown, written
-from anabranch.start import start
+from anabranch.start import checked_folder, start
 
 STREAM_OPTIONS = ("checkpoint", "once", "finish", "batch_mb")
 _OF_A_START = ("form", "channels", "master", "spark_conf", "ui", "checkpoint", "once")
@@ -41,6 +41,7 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
     if options["engine"] != "spark":
         raise UsageError(f"the engine '{options['engine']}' runs no streams", hint="add --engine spark")
     batch_mb = _BATCH_MB if options["batch_mb"] is None else options["batch_mb"]
+    checked_folder(options["checkpoint"], batch_mb)
     is_shown = errors.is_terminal and not options["quiet"]
     if not options["quiet"]:  # also where no figures are shown: else there would be nothing to see for a while
         errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream")
