@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import json
 import math
 from typing import Any, NamedTuple
@@ -187,6 +188,10 @@ def mutable_default(c: Call, seen: list[Call] = []) -> int:
     return 0
 
 
+def named_by_its_frame(c: Call) -> str:
+    return inspect.currentframe().f_code.co_name  # type: ignore[union-attr]
+
+
 class Base:
     def process(self, c: Call) -> float:
         return c.ts
@@ -213,6 +218,7 @@ class Derived(Base):
         (any_number, "takes any number of arguments", "def any_number(*calls: Call) -> int:"),
         (mutable_default, "has a default for `seen` that is handed on or changed", "seen.append(c)"),
         (Derived().process, "uses `super`", "return super().process(c)"),
+        (named_by_its_frame, "looks at the frames of the interpreter", "return inspect.currentframe().f_code.co_name"),
         (lambda c: __name__, "reads `__name__`, which depends on how the module was loaded", None),
         (json.loads, "is json.loads, a function of a library", ""),
         (abs, "is abs, not a function written in Python", ""),

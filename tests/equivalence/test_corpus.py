@@ -28,18 +28,7 @@ ENTRIES = [entry for entry in CORPUS if not entry.trap and (entry.is_class or en
 CHANCE = ("trap_clocks_and_chance", "trap_files_and_logs", "trap_outside", "trap_identity")
 # No programs: the operator is refused when the graph is built.
 REFUSED = ("ObjectAsProcess", "PropertyAsProcess")
-# They are in no region, but generated code, of which the fused engine's is the same, gives something else for them.
-IN_GENERATED_CODE = (
-    "trap_dynamic.by_function_globals",
-    "trap_dynamic.by_frame",
-    "trap_dynamic.by_proxy",
-    "trap_sources.OverriddenShared",
-)
-TRAPS = [
-    entry
-    for entry in CORPUS
-    if entry.trap and entry.topic not in CHANCE and entry.name not in REFUSED and entry.id not in IN_GENERATED_CODE
-]
+TRAPS = [entry for entry in CORPUS if entry.trap and entry.topic not in CHANCE and entry.name not in REFUSED]
 EVERY = 1 if TIMES > 1 else 25  # a sample in `make test`
 DEGREES = [(2, 1), (3, 7), (3, 17)]  # channels, and tuples in an epoch
 

@@ -19,7 +19,7 @@ from anabranch.analysis.origins import GlobalName
 from anabranch.analysis.reading import Reader, resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import Shape
-from anabranch.analysis.uses import Use, uses_of
+from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 
 
 def rebound_global(origin: GlobalName) -> Problem | None:
@@ -84,6 +84,8 @@ def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespa
     node = use.node
     parent = use.text.parents.get(node)
     match node:
+        case ast.Attribute(attr=attr) if attr in WAYS_TO_GLOBALS:
+            return _key(parent) in (None, name)
         case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
             return key == name and _may_be(target, use, where, namespace)
         case (
@@ -93,11 +95,7 @@ def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespa
         case _ if where is not namespace:
             return False  # the rest reaches the globals of its own module
         case ast.Call(func=ast.Name(id="globals")):
-            match parent:
-                case ast.Subscript(slice=ast.Constant(value=str(key))):
-                    return key == name
-                case _:
-                    return True
+            return _key(parent) in (None, name)
         case ast.Call(func=ast.Name(id="exec" | "eval"), args=[ast.Constant(value=str(code)), *_]):
             return name in code
         case ast.Call(func=ast.Name(id="exec" | "eval"), args=[_, ast.Name() | ast.Dict(), *_]):
@@ -106,6 +104,15 @@ def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespa
             return True
         case _:
             return False
+
+
+def _key(parent: ast.AST | None) -> str | None:
+    """The only key under which a dictionary is looked at there."""
+    match parent:
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            return key
+        case _:
+            return None
 
 
 def _may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:

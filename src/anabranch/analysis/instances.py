@@ -6,13 +6,14 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from types import ModuleType
 from typing import Any
 
 from anabranch.analysis.modules import Namespace, namespace_of, neighbours
 from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.source import SourceText
-from anabranch.analysis.uses import Use, uses_of
+from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 from anabranch.analysis.values import FunctionNode
 from anabranch.analysis.words import words
 from anabranch.errors import Location
@@ -93,20 +94,34 @@ def written_attribute(
     for use, _, receiver in found if not is_frozen else ():
         if _is_write(use, receiver, is_instance):
             return "is assigned by a function", Location(use.text.file, getattr(use.node, "lineno", 1))
+    for use, receiver in _dynamic_writes(cls, name):
+        if _is_write(use, receiver, is_instance):
+            return "may be assigned by other means", Location(use.text.file, getattr(use.node, "lineno", 1))
+    return None
+
+
+def may_be_hidden(cls: type, name: str) -> bool:
+    """Whether an instance may come to have an attribute of its own in front of that of its class."""
+    found = attribute_uses(cls, name, only_writes=True)
+    if found is None:
+        return True
+    receivers = [receiver for use, _, receiver in found if use.is_deferred]
+    receivers += [receiver for use, receiver in _dynamic_writes(cls, name) if use.is_deferred]
+    return any(receiver not in (Receiver.UNRELATED, Receiver.CLASS) for receiver in receivers)
+
+
+def _dynamic_writes(cls: type, name: str) -> Iterator[tuple[Use, Receiver]]:
+    """Where an attribute may be written without its name being seen, and of what."""
     namespace = namespace_of(vars(sys.modules[cls.__module__]))
     related = _related_names(cls)
     for other in neighbours(namespace):
         for text in other.texts:
             for use in uses_of(text).dynamic:
                 target = _dynamic_target(use.node, text, spellings(cls, name))
-                if target is None:
-                    continue
-                receiver = (
-                    Receiver.UNKNOWN if target is use.node else _receiver(target, text, other.names, cls, related)
-                )
-                if _is_write(use, receiver, is_instance):
-                    return "may be assigned by other means", Location(text.file, getattr(use.node, "lineno", 1))
-    return None
+                if target is use.node:
+                    yield use, Receiver.UNKNOWN
+                elif target is not None:
+                    yield use, _receiver(target, text, other.names, cls, related)
 
 
 def written_special_method(cls: type) -> tuple[str, Location] | None:
@@ -169,6 +184,8 @@ def _dynamic_target(node: ast.AST, text: SourceText, names: list[str]) -> ast.AS
             return _unbound_target(node, text, names)
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
             return None  # how a class stores what it is told to store
+        case ast.Attribute(attr=attr) if attr in WAYS_TO_GLOBALS:
+            return None  # names of modules, not attributes
         case ast.Attribute(value=target):
             return target
         case _:
@@ -218,6 +235,9 @@ def _known_object(found: Any, cls: type) -> Receiver:
         return Receiver.UNKNOWN
     if isinstance(found, type):
         return Receiver.CLASS if issubclass(found, cls) or issubclass(cls, found) else Receiver.UNRELATED
+    writes = next(base for base in type(found).__mro__ if "__setattr__" in vars(base))
+    if writes not in (object, ModuleType):
+        return Receiver.UNKNOWN  # a proxy, say, which writes to something else
     return _known_instance(type(found), cls)
 
 

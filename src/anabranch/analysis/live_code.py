@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
+from anabranch.analysis.words import words
+
 Codes = dict[int, CodeType]  # by identity: equal code may stand in two places
 
 _WRITES = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "STORE_DEREF", "DELETE_DEREF")
 # Through these a name can be reached that is not in the code.
-_DYNAMIC = frozenset(
-    ("globals", "exec", "eval", "vars", "__dict__", "setattr", "delattr", "getattr", "__setattr__", "__delattr__")
+_DYNAMIC = words(
+    "globals exec eval vars __dict__ setattr delattr getattr __setattr__ __delattr__ __globals__ f_globals f_locals"
 )
 
 

@@ -19,6 +19,9 @@ from anabranch.analysis.values import FunctionNode
 
 # Calls through which anything may be written without its name being seen.
 _DYNAMIC = ("globals", "exec", "eval", "setattr", "delattr", "vars", "locals")
+# Attributes of functions and frames that are the globals of a module, whichever.
+WAYS_TO_GLOBALS = ("__globals__", "f_globals", "f_locals")
+_DYNAMIC_ATTRIBUTES = ("__dict__", "__setattr__", "__delattr__", *WAYS_TO_GLOBALS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +144,7 @@ class _Walker:
                 self.uses.dynamic.append(self.use(node))
             case _:
                 pass
-        if isinstance(node, ast.Attribute) and node.attr in ("__dict__", "__setattr__", "__delattr__"):
+        if isinstance(node, ast.Attribute) and node.attr in _DYNAMIC_ATTRIBUTES:
             self.uses.dynamic.append(self.use(node))
         for child in children(node):
             self.visit(child)

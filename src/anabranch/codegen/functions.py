@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MappingProxyType, MethodType
@@ -18,6 +20,7 @@ from anabranch.analysis.lookup import static
 from anabranch.analysis.modules import is_library_function, look_around, moment, namespace_of
 from anabranch.analysis.origins import ClassAttribute, Default, Given, GlobalName, Origin, Variable
 from anabranch.analysis.patching import patched_function, patched_module
+from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import COMPREHENSIONS, scope_of
 from anabranch.analysis.shapes import shape_of
 from anabranch.analysis.syntax import children, walk
@@ -26,6 +29,7 @@ from anabranch.errors import Location
 
 # These look at the function or the frame that they are called in, so they mean something else in other code.
 _BOUND_TO_THEIR_PLACE = words("super locals globals vars dir eval exec __class__")
+_LOOKS_AT_FRAMES = (inspect.currentframe, inspect.stack, inspect.trace, sys._getframe, sys._current_frames)
 _OF_THE_LOADER = words("__name__ __file__ __loader__ __spec__ __path__ __package__ __cached__ __builtins__ __doc__")
 
 
@@ -231,6 +235,10 @@ def _read(definition: FunctionType) -> UserFunction:
             constants[use.id], origin = _constant(home, use)
             if origin is not None:
                 origins[use.id] = origin
+    for child in walk(node):
+        match child:
+            case ast.Name() | ast.Attribute() if _looks_at_frames(resolve(child, home.namespace)):
+                raise _NotPlain("looks at the frames of the interpreter", Location(home.file, child.lineno))
     positional = tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args))
     function = UserFunction(node, home.file, positional, constants, definition, None, _defaults(home), False, origins)
     # Without a caller that knows the name, a parameter after `*` is always its default.
@@ -241,6 +249,10 @@ def _read(definition: FunctionType) -> UserFunction:
 
 
 _MISSING = object()
+
+
+def _looks_at_frames(held: Any) -> bool:
+    return any(held is each for each in _LOOKS_AT_FRAMES)
 
 
 def _defaults(home: Home) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from anabranch.analysis import constancy
+from anabranch.analysis.instances import may_be_hidden
 from anabranch.analysis.origins import ClassAttribute
 from anabranch.codegen.functions import Refusal, user_function
 from anabranch.codegen.inference import type_class, type_function
@@ -43,9 +44,11 @@ def inline_methods(factory: Callable[[], Any], methods: dict[str, Schema]) -> di
         return {}
     found = {}
     for name in methods:
-        is_method = name not in typed.fields and constancy.why_rebound(ClassAttribute(cls, name)) is None
+        is_own = name in typed.fields or may_be_hidden(cls, name)  # of the instance, not of its class
         method = typed.methods.get(name)
-        if not is_method or method is None or len(method.function.free_parameters) != 1:
+        if is_own or constancy.why_rebound(ClassAttribute(cls, name)) is not None:
+            continue
+        if method is None or len(method.function.free_parameters) != 1:
             continue
         try:
             found[name] = inline(method.function, method if not typed.problems else None)
