@@ -87,6 +87,15 @@ def test_when_a_run_is_over_only_what_it_has_processed_counts() -> None:
     assert figures(metrics).startswith("60 in · 0 out · ")
 
 
+def test_the_time_in_which_spark_started_is_apart_from_the_run() -> None:
+    metrics = Metrics(tuples_in=3_000, started=100.0, stopped=110.0)
+    assert figures(metrics) == "3,000 in · 0 out · 300 tuples/s · 10.0 s"
+    metrics.spark_start = 7.0
+    assert figures(metrics) == "3,000 in · 0 out · 1,000 tuples/s · 3.0 s · Spark started in 7.0 s before that"
+    metrics.spark_start = 0.01  # it was there
+    assert figures(metrics) == "3,000 in · 0 out · 300 tuples/s · 10.0 s"
+
+
 @pytest.mark.parametrize(
     ("given", "shown"),
     [

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
+from anabranch.engines.base import Metrics
 from anabranch.engines.spark import engine
 from anabranch.engines.spark.streams import start as streams
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
@@ -161,6 +163,21 @@ def test_a_look_at_a_pipe_writes_nothing_to_it(tmp_path: Path) -> None:
         last.write(b"last")
     reader.join()
     assert read == [b"last"]
+
+
+def test_how_long_spark_took_to_start_is_a_figure_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(options: Any) -> Any:
+        time.sleep(0.05)
+        return None
+
+    def run_checked(cluster: Any, plan: Any, metrics: Metrics, *more: Any) -> Any:
+        return metrics
+
+    monkeypatch.setattr(engine, "session_for", slowly)
+    monkeypatch.setattr(engine, "SparkCluster", lambda session: None)
+    monkeypatch.setattr(engine, "_run_checked", run_checked)
+    found: Any = ab.run(items().collect("out"), engine="spark")
+    assert 0.05 <= found.spark_start <= found.elapsed
 
 
 # Streams --------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from typing import cast
@@ -47,7 +48,10 @@ def run(
     if why is not None and not can_be_dealt_out(plan):
         return _run_here(plan, metrics, form, why)
     _check(plan.graph, metrics)  # before Spark is started
-    cluster = SparkCluster(session_for(options or SparkOptions()))
+    asked = time.perf_counter()
+    session = session_for(options or SparkOptions())
+    metrics.spark_start = time.perf_counter() - asked
+    cluster = SparkCluster(session)
     try:
         return _run_checked(cluster, plan, metrics, form, channels)
     except CannotBeSent as problem:
