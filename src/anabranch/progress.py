@@ -110,9 +110,8 @@ def _flow(flow: Flow) -> str:
 
 
 def figures(metrics: Metrics) -> str:
-    """Tuples in and out, the rate, and the time a run has taken, on one line; that of Spark's start is apart."""
-    has_started_spark = metrics.spark_start >= _SHORTEST_START
-    seconds = metrics.elapsed - (metrics.spark_start if has_started_spark else 0.0)
+    """Tuples in and out, the rate, and the time a run has taken, on one line; without that of Spark's start."""
+    seconds = metrics.elapsed - metrics.spark_start
     tuples_in = _read_so_far(metrics)
     rate = tuples_in / seconds if seconds > 0 else 0.0
     parts = [
@@ -128,9 +127,14 @@ def figures(metrics: Metrics) -> str:
     ):
         if count:
             parts.append(f"{count:,} {what}")
-    if has_started_spark:
-        parts.append(f"Spark started in {_duration(metrics.spark_start)} before that")
     return " · ".join(parts)
+
+
+def spark_start(metrics: Metrics) -> str | None:
+    """How long Spark took to start, which is not in the figures; None where it was there."""
+    if metrics.spark_start < _SHORTEST_START:
+        return None
+    return f"Spark started in {_duration(metrics.spark_start)}, not counted above"
 
 
 def _read_so_far(metrics: Metrics) -> int:
