@@ -183,7 +183,7 @@ def test_the_layout_on_spark_is_as_wide_as_the_terminal(
     lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
     layout = lines[next(at for at, line in enumerate(lines) if line.startswith("On Spark")) :]
     assert [line for line in layout if len(line) > columns] == []
-    assert any("order of R" in line for line in layout)
+    assert len(layout) > 1
 
 
 @pytest.mark.parametrize(
