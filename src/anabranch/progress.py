@@ -28,6 +28,7 @@ _ROWS_SHOWN = 20
 _FILE_ROWS_SHOWN = 10
 _CELL_COLUMNS = 40
 _FLOAT_COLUMNS = 12
+_SHORTEST_START = 0.5  # seconds: a session that is there already is found in less
 _SOURCES = "sources"  # the place where they are read on Spark; the name is not imported, since Spark would be too
 
 
@@ -109,8 +110,8 @@ def _flow(flow: Flow) -> str:
 
 
 def figures(metrics: Metrics) -> str:
-    """Tuples in and out, the rate, and the time a run has taken, on one line."""
-    seconds = metrics.elapsed
+    """Tuples in and out, the rate, and the time a run has taken, on one line; without that of Spark's start."""
+    seconds = metrics.elapsed - metrics.spark_start
     tuples_in = _read_so_far(metrics)
     rate = tuples_in / seconds if seconds > 0 else 0.0
     parts = [
@@ -127,6 +128,13 @@ def figures(metrics: Metrics) -> str:
         if count:
             parts.append(f"{count:,} {what}")
     return " · ".join(parts)
+
+
+def spark_start(metrics: Metrics) -> str | None:
+    """How long Spark took to start, which is not in the figures; None where it was there."""
+    if metrics.spark_start < _SHORTEST_START:
+        return None
+    return f"Spark started in {_duration(metrics.spark_start)}, not counted above"
 
 
 def _read_so_far(metrics: Metrics) -> int:

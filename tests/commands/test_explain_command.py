@@ -12,9 +12,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 from anabranch.cli import main
+from anabranch.commands import explain as explain_module
 
+REPOSITORY = Path(__file__).parents[2]
 APP = '''
 from typing import NamedTuple
 import anabranch as ab
@@ -154,8 +158,32 @@ def test_the_layout_on_spark_is_added_to_the_text(app: str, capsys: pytest.Captu
     without = capsys.readouterr().out
     assert main(["explain", app, "--channels", "3", "--on-spark"]) == 0
     text, _, layout = capsys.readouterr().out.partition("\nOn Spark\n")
-    assert text == without
+    assert text.partition("\nNot parallel\n")[0] == without.partition("\nNot parallel\n")[0]
     assert layout.splitlines()[0].startswith("  read from_items")
+
+
+def test_on_spark_a_source_that_is_read_in_slices_is_not_said_to_be_in_one_place(
+    app: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", app]) == 0
+    assert "try: partition_by=" in capsys.readouterr().out
+    assert main(["explain", app, "--on-spark"]) == 0
+    out = capsys.readouterr().out
+    assert "try: partition_by=" not in out
+    assert "\n  read from_items   slices " in out
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("example", ["mobility_fraud", "linear_road", "pagerank", "lois"])
+def test_the_layout_on_spark_is_as_wide_as_the_terminal(
+    example: str, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(explain_module, "plain_console", lambda: Console(force_terminal=True, width=columns))
+    assert main(["explain", str(REPOSITORY / f"examples/{example}.py"), "--on-spark"]) == 0
+    lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
+    layout = lines[next(at for at, line in enumerate(lines) if line.startswith("On Spark")) :]
+    assert [line for line in layout if len(line) > columns] == []
+    assert len(layout) > 1
 
 
 @pytest.mark.parametrize(

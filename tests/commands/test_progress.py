@@ -13,7 +13,7 @@ from anabranch.commands.consoles import plain_console
 from anabranch.engines.base import Flow, Metrics
 from anabranch.engines.spark.layout import SOURCES
 from anabranch.engines.spark.streams.query import Progress
-from anabranch.progress import _flow, _Line, figures, stream_figures, written
+from anabranch.progress import _flow, _Line, figures, spark_start, stream_figures, written
 from anabranch.run import as_program
 
 
@@ -85,6 +85,17 @@ def test_when_a_run_is_over_only_what_it_has_processed_counts() -> None:
     metrics = running(60, sources=Flow(70, 70, 1.0))
     metrics.stop()
     assert figures(metrics).startswith("60 in · 0 out · ")
+
+
+def test_the_time_in_which_spark_started_is_apart_from_the_run() -> None:
+    metrics = Metrics(tuples_in=3_000, started=100.0, stopped=110.0)
+    assert figures(metrics) == "3,000 in · 0 out · 300 tuples/s · 10.0 s"
+    assert spark_start(metrics) is None
+    metrics.spark_start = 7.0
+    assert figures(metrics) == "3,000 in · 0 out · 1,000 tuples/s · 3.0 s"
+    assert spark_start(metrics) == "Spark started in 7.0 s, not counted above"
+    metrics.spark_start = 0.01  # it was there
+    assert spark_start(metrics) is None
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from anabranch.commands.app_options import channels_option, parse_app, print_com
 from anabranch.commands.consoles import plain_console
 from anabranch.errors import UsageError
 from anabranch.explain import Explanation, explain
-from anabranch.graph.format import why_not_lines
+from anabranch.graph.format import as_text, why_not_lines
 from anabranch.graph.phrases import is_partitioned_into_regions
 from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
 from anabranch.run import FORMS
@@ -45,9 +45,7 @@ def explain_command(given: list[str], errors: Console) -> int:
     if options["json"] or options["code"] or options["svg"] or options["html"]:
         _write(explanation, options["json"], options["code"], options["svg"], options["html"])
     else:
-        _print_text(explanation)
-        if options["on_spark"]:
-            _print_layout(explanation)
+        _print_text(explanation, is_on_spark=options["on_spark"])
     for name in sequential:
         _print_why_not(explanation, name, errors)
     return 1 if sequential else 0
@@ -88,10 +86,15 @@ def _must_have_layout(explanation: Explanation, options: dict[str, Any]) -> None
             raise UsageError(f"--on-spark adds to the text, and --{other} prints none", hint="call it once for each")
 
 
-def _print_layout(explanation: Explanation) -> None:
-    from anabranch.engines.spark.explaining import as_text
+def _as_text(explanation: Explanation, width: int, is_on_spark: bool) -> str:
+    """What `str()` of it says, or that and the layout, of which nothing in the text says the contrary."""
+    if not is_on_spark:
+        return explanation.to_text(width)
+    from anabranch.engines.spark.explaining import as_text as layout_as_text
+    from anabranch.engines.spark.explaining import read_in_slices
 
-    print(as_text(explanation.plan, explanation.channels), end="")
+    plan, channels = explanation.plan, explanation.channels
+    return as_text(plan, channels, width, read_in_slices(plan.graph)) + layout_as_text(plan, channels, width)
 
 
 # Output ----------------------------------------------------------------------------------------------------------
@@ -132,12 +135,12 @@ def _print_code(code: str) -> None:
     console.print(Syntax("", "python", theme="ansi_dark").highlight(code), soft_wrap=True, end="")
 
 
-def _print_text(explanation: Explanation) -> None:
+def _print_text(explanation: Explanation, *, is_on_spark: bool) -> None:
     console = plain_console()
     if not console.is_terminal:
-        sys.stdout.write(explanation.to_text(_WIDTH))
+        sys.stdout.write(_as_text(explanation, _WIDTH, is_on_spark))
         return
-    text = Text(explanation.to_text(max(60, min(console.width, 120))))
+    text = Text(_as_text(explanation, max(60, min(console.width, 120)), is_on_spark))
     text.highlight_regex(r"(?m)^[A-Z][A-Za-z ]+$", "bold")
     text.highlight_regex(r"\bR\d+( ×\d+)?\b", "cyan")
     text.highlight_regex(r"[╔╥╫╨╚║]|\[(split|merge|shuffle|parallel source|parallel sink|region)\]", "cyan")

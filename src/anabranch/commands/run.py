@@ -17,7 +17,7 @@ from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.engines.base import Metrics
 from anabranch.errors import UsageError
-from anabranch.progress import figures, print_collected, print_files, print_notes, shown, written
+from anabranch.progress import figures, print_collected, print_files, print_notes, shown, spark_start, written
 from anabranch.run import ENGINES, FORMS, default_engine, run
 
 PURPOSE = "Run an app: a function with @ab.app in a Python file."
@@ -58,6 +58,9 @@ def run_command(given: list[str], errors: Console) -> int:
         raise
     if is_shown:
         errors.print(Text.assemble(("✓ ", "green"), f"{program.name}   {figures(metrics)}"))
+        started = spark_start(metrics)
+        if started is not None:
+            errors.print(f"  {started}")
     if not options["quiet"]:
         print_notes(errors, program.name, metrics)
     console = plain_console()

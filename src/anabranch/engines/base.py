@@ -33,6 +33,7 @@ class Metrics:
     sinks: tuple[str, ...] = ()
     started: float = field(default_factory=time.perf_counter)
     stopped: float | None = None
+    spark_start: float = 0.0  # seconds of the run's in which it waited for Spark to start
     notes: list[str] = field(default_factory=list)  # what a user may want to know of how it ran
     flows: dict[str, Flow] = field(default_factory=dict)  # by region, where other processes do the work
 

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import cast
 
 from anabranch.engines.interrupts import Shield
+from anabranch.graph.model import Graph
 from anabranch.operators.base import SinkMeaning
+from anabranch.operators.sinks.base import SinkDefinition
+
+
+def check_sinks(graph: Graph, shield: Shield) -> None:
+    """Say which sink could not be opened, before that is worth it; up to the first of which only opening tells.
+
+    What stands behind that one is not asked: of several problems, the first is the one reported.
+    """
+    with shield:
+        for sink in graph.sinks:
+            definition = cast(SinkDefinition, sink.definition)
+            if not definition.can_be_checked:
+                return
+            definition.check(sink)
 
 
 @contextmanager

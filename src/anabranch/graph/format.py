@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.joints import Joint
@@ -34,8 +34,11 @@ from anabranch.graph.properties import Reason
 _LABEL_COLUMNS = 44  # names of the drawing beyond that push their properties to the right
 
 
-def as_text(plan: Plan, channels: Mapping[str, int], width: int = 100) -> str:
-    """The whole explanation, plain text of at most `width` columns."""
+def as_text(plan: Plan, channels: Mapping[str, int], width: int = 100, apart: Collection[str] = ()) -> str:
+    """The whole explanation, plain text of at most `width` columns.
+
+    An engine may do some operators in parallel without a region: what is `apart` is not said to be not parallel.
+    """
     sections = [
         [f"{printable(plan.graph.name)}: {summary(plan)}"],
         list(_drawing(plan, channels, width)),
@@ -43,7 +46,7 @@ def as_text(plan: Plan, channels: Mapping[str, int], width: int = 100) -> str:
         list(_regions(plan, channels, width)),
         list(_order_keys(plan, width)),
         list(_pes(plan, width)),
-        list(_not_parallel(plan, width)),
+        list(_not_parallel(plan, width, apart)),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
@@ -61,12 +64,12 @@ def _drawing(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[st
     for label, cells in zip(labels, table, strict=True):
         details = cells[0]
         if len(cells) > 1:
-            details = f"{_padded(cells[0], min(state_columns, 28))}  {_padded(cells[1], 7)}  {cells[2]}"
-        yield elided(f"  {_padded(label, name_columns)}  {details}".rstrip(), width)
+            details = f"{padded(cells[0], min(state_columns, 28))}  {padded(cells[1], 7)}  {cells[2]}"
+        yield elided(f"  {padded(label, name_columns)}  {details}".rstrip(), width)
     if plan.properties:
         yield ""
         key = "○ stateless   ◐ partitioned   ● stateful" + ("   ║ in parallel channels" if plan.regions else "")
-        yield from _wrapped(key, width, indent=2, hanging=2)
+        yield from wrapped(key, width, indent=2, hanging=2)
 
 
 def _label(plan: Plan, row: Row) -> str:
@@ -151,12 +154,12 @@ def _operator_lines(plan: Plan, operator: Operator, width: int, name_columns: in
     region, pe = plan.region_of(operator.id), plan.pe_of(operator.id)
     facts += [part.id for part in (region, pe) if part is not None]
     facts.append(printable(str(operator.location)))
-    label = _padded(printable(operator.id), name_columns)
+    label = padded(printable(operator.id), name_columns)
     margin = 4 + name_columns
-    yield from _wrapped(f"{label}  {' · '.join(facts)}", width, indent=2, hanging=margin)
+    yield from wrapped(f"{label}  {' · '.join(facts)}", width, indent=2, hanging=margin)
     for reason in properties.reasons:
         words = f"{reason.about}: {reason_words(reason, operator.location)}"
-        yield from _wrapped(words, width, indent=margin, hanging=margin + 2)
+        yield from wrapped(words, width, indent=margin, hanging=margin + 2)
 
 
 def _regions(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[str]:
@@ -166,11 +169,11 @@ def _regions(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[st
     table = [_region_cells(region, channels) for region in plan.regions]
     widths = [max(columns(row[column]) for row in table) for column in range(4)]
     for region, cells in zip(plan.regions, table, strict=True):
-        line = "  ".join(_padded(cell, size) for cell, size in zip(cells, widths, strict=True))
+        line = "  ".join(padded(cell, size) for cell, size in zip(cells, widths, strict=True))
         yield elided(f"  {line}".rstrip(), width)
-        yield from _wrapped(names(region.operators), width, indent=6, hanging=6)
+        yield from wrapped(names(region.operators), width, indent=6, hanging=6)
         for reason in region.reasons:
-            yield from _wrapped(_region_reason(reason), width, indent=6, hanging=8)
+            yield from wrapped(_region_reason(reason), width, indent=6, hanging=8)
 
 
 def _region_cells(region: Region, channels: Mapping[str, int]) -> list[str]:
@@ -197,7 +200,7 @@ def _order_keys(plan: Plan, width: int) -> Iterator[str]:
         return
     yield "Order keys"
     for key, carried_on in streams.items():
-        yield from _wrapped(f"{names(key)}:  {', '.join(carried_on)}", width, indent=2, hanging=6)
+        yield from wrapped(f"{names(key)}:  {', '.join(carried_on)}", width, indent=2, hanging=6)
 
 
 def _pes(plan: Plan, width: int) -> Iterator[str]:
@@ -207,22 +210,23 @@ def _pes(plan: Plan, width: int) -> Iterator[str]:
     size = max(columns(pe.id) for pe in plan.pes)
     for pe in plan.pes:
         where = f"  (in {pe.region})" if pe.region is not None else ""
-        yield from _wrapped(f"{_padded(pe.id, size)}  {names(pe.operators)}{where}", width, indent=2, hanging=4 + size)
+        yield from wrapped(f"{padded(pe.id, size)}  {names(pe.operators)}{where}", width, indent=2, hanging=4 + size)
         for words in forms_words(pe):
-            yield from _wrapped(words, width, indent=4 + size, hanging=6 + size)
+            yield from wrapped(words, width, indent=4 + size, hanging=6 + size)
 
 
-def _not_parallel(plan: Plan, width: int) -> Iterator[str]:
+def _not_parallel(plan: Plan, width: int, apart: Collection[str]) -> Iterator[str]:
     """Why each operator that is in no region is in none, and the smallest edit that would change that."""
     if not is_partitioned_into_regions(plan):
         return
-    outside = [operator for operator in plan.graph.operators if plan.region_of(operator.id) is None]
+    known = [operator for operator in plan.graph.operators if operator.id not in apart]
+    outside = [operator for operator in known if plan.region_of(operator.id) is None]
     if not outside:
         return
     yield "Not parallel"
     size = _name_columns(outside)
     for operator in outside:
-        label = _padded(printable(operator.id), size) + "  "
+        label = padded(printable(operator.id), size) + "  "
         yield from why_not_lines(plan, operator, width, label)
 
 
@@ -230,16 +234,17 @@ def why_not_lines(plan: Plan, operator: Operator, width: int, label: str = "") -
     """Why one operator is not parallel, at which line, and what to try, beside a label."""
     margin = 2 + columns(label)
     for reason in why_sequential(plan, operator):
-        yield from _wrapped(f"{label}{reason_words(reason)}", width, indent=2, hanging=margin)
+        yield from wrapped(f"{label}{reason_words(reason)}", width, indent=2, hanging=margin)
         code = reason.location.code if reason.location is not None else ""
         if code:
             yield elided(" " * margin + f"│ {printable(code)}", width)
         if reason.hint:
-            yield from _wrapped(f"try: {printable(reason.hint)}", width, indent=margin, hanging=margin + 5)
+            yield from wrapped(f"try: {printable(reason.hint)}", width, indent=margin, hanging=margin + 5)
         label = " " * columns(label)
 
 
-def _wrapped(text: str, width: int, *, indent: int, hanging: int) -> Iterable[str]:
+def wrapped(text: str, width: int, *, indent: int, hanging: int) -> Iterable[str]:
+    """The lines of a text, of at most so many columns where its words allow that."""
     return textwrap.wrap(
         text,
         max(width, 40),
@@ -250,5 +255,5 @@ def _wrapped(text: str, width: int, *, indent: int, hanging: int) -> Iterable[st
     )
 
 
-def _padded(text: str, width: int) -> str:
+def padded(text: str, width: int) -> str:
     return text + " " * (width - columns(text))

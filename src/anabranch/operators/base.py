@@ -94,7 +94,7 @@ class SinkMeaning(Meaning):
         """Instead of `close`, for a run that never began."""
 
     def check_new(self) -> None:
-        """Before a stream begins: a `SinkError` where the output holds what is not of this stream."""
+        """Before a stream begins: a `SinkError` where the output cannot be written, or is not of this stream."""
 
     def resume(self, position: Any | None, folder: Path) -> None:
         """Instead of `open`, for a stream: go on behind `position`, which `sync` returned last; None where it begins.

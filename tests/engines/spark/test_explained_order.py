@@ -78,7 +78,7 @@ def test_each_row_of_the_table(region: Any, sink: Any, ordering: Ordering, said:
     program = as_program(region(ab.from_items(Item, ITEMS)).collect("out", **sink))
     plan = compile(program.graph)
     assert plan.regions[0].ordering is ordering
-    assert f"order of R1 {ordering.value}   {said}" in as_text(plan, {"R1": 2})
+    assert f"order of R1 {ordering.value}   {said}" in as_text(plan, {"R1": 2}, width=140)
 
     cluster = _Noting()
     result = run_on(cluster, plan, Metrics(), channels=2, epoch=7)

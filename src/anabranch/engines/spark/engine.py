@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
+from typing import cast
 
 from anabranch.codegen.forms import Form
 from anabranch.engines import in_process
-from anabranch.engines.base import Metrics, Result, carrying_result
+from anabranch.engines.base import Metrics, Result, carrying_result, collected
 from anabranch.engines.drawing import check_sources
 from anabranch.engines.interrupts import Shield, shielded
-from anabranch.engines.sinks import opened
+from anabranch.engines.sinks import check_sinks, opened
 from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.exchange import Cluster, SparkCluster
 from anabranch.engines.spark.live import AsItComes, can_be_dealt_out
@@ -26,7 +28,9 @@ from anabranch.engines.spark.sources import EPOCH, must_stay
 from anabranch.engines.spark.tail import Tail
 from anabranch.engines.spark.watching import watched
 from anabranch.graph.degree import Channels
+from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
+from anabranch.operators.sinks.base import SinkDefinition
 
 
 def run(
@@ -39,12 +43,17 @@ def run(
     """Run a bounded program; an error or interrupt that stops it carries the result so far."""
     metrics = metrics or Metrics()
     metrics.start(plan.graph)  # who is interrupted while Spark starts asks for figures too
-    why = must_stay(plan.graph)
+    with _carrying_nothing(plan.graph, metrics):
+        why = must_stay(plan.graph)
     if why is not None and not can_be_dealt_out(plan):
         return _run_here(plan, metrics, form, why)
-    cluster = SparkCluster(session_for(options or SparkOptions()))
+    _check(plan.graph, metrics)  # before Spark is started
+    asked = time.perf_counter()
+    session = session_for(options or SparkOptions())
+    metrics.spark_start = time.perf_counter() - asked
+    cluster = SparkCluster(session)
     try:
-        return run_on(cluster, plan, metrics, form, channels)
+        return _run_checked(cluster, plan, metrics, form, channels)
     except CannotBeSent as problem:
         return _run_here(plan, metrics, form, f"it cannot be sent to Spark's workers: {problem}")
 
@@ -64,6 +73,26 @@ def run_on(
     epoch: int = EPOCH,
 ) -> Result:
     metrics.start(plan.graph)
+    _check(plan.graph, metrics)
+    return _run_checked(cluster, plan, metrics, form, channels, epoch)
+
+
+def _check(graph: Graph, metrics: Metrics) -> None:
+    """Say what cannot be read or written, as the sequential engine would before its first tuple."""
+    with _carrying_nothing(graph, metrics), shielded() as shield:
+        check_sources(graph)
+        check_sinks(graph, shield)
+
+
+def _carrying_nothing(graph: Graph, metrics: Metrics) -> AbstractContextManager[None]:
+    """An error before the first tuple carries the result of a run that gave none."""
+    meanings = [cast(SinkDefinition, sink.definition).meaning(sink) for sink in graph.sinks]
+    return carrying_result(lambda: Result(graph, metrics, collected(meanings)))
+
+
+def _run_checked(
+    cluster: Cluster, plan: Plan, metrics: Metrics, form: Form, channels: Channels, epoch: int = EPOCH
+) -> Result:
     setting = Setting(cluster, plan, metrics, form, channels, epoch)
     rounds = rounds_of(plan)
     execution: InRounds | AsItComes | _AtOnce
@@ -97,7 +126,6 @@ class _AtOnce:
     # A run ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        check_sources(self.setting.graph)
         with (
             shielded() as shield,
             scratch_folder() as folder,

@@ -14,31 +14,48 @@ from anabranch.engines.spark.readers import can_be_read_apart
 from anabranch.engines.spark.rounds import Rounds, rounds_of
 from anabranch.engines.spark.sources import can_be_cut, must_stay
 from anabranch.errors import SourceError
+from anabranch.graph.format import padded, wrapped
 from anabranch.graph.model import Graph
+from anabranch.graph.phrases import columns
 from anabranch.graph.plan import Ordering, Plan, Region
 from anabranch.operators.feedback import Feedback
 
 
-def as_text(plan: Plan, channels: Mapping[str, int]) -> str:
+def as_text(plan: Plan, channels: Mapping[str, int], width: int = 100) -> str:
     """The layout of a plan; `channels` is by region, and else as many as this machine has cores."""
+    return "\n" + "\n".join(_all_lines(plan, channels, width)) + "\n"
+
+
+def _all_lines(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[str]:
     why = _why_in_the_driver(plan.graph)
     if why is not None and not can_be_dealt_out(plan):
-        return f"\nOn Spark\n  all of it runs in the driver: {why}\n"
+        yield "On Spark"
+        yield from wrapped(f"all of it runs in the driver: {why}", width, indent=2, hanging=4)
+        return
     cores = len(os.sched_getaffinity(0))
     degree = {region.id: channels.get(region.id, cores) for region in plan.regions}
-    if why is not None:
-        layout = lower(plan, degree, slices_sources=False)
-        return "\n".join([f"\nOn Spark, in jobs for what has come: {why}", *_lines(layout), *_orders(plan, layout), ""])
     rounds = rounds_of(plan)
-    if isinstance(rounds, Rounds):
+    if why is not None:
+        yield from wrapped(f"On Spark, in jobs for what has come: {why}", width, indent=0, hanging=2)
+        yield from _laid_out(plan, lower(plan, degree, slices_sources=False), width)
+    elif isinstance(rounds, Rounds):
+        yield f"On Spark, up to the loop of '{rounds.entry.id}'"
         before = lower(rounds.before, degree, slices_sources=can_be_cut(rounds.before.graph))
-        each = lower(rounds.round, degree, slices_sources=False)
-        heads = f"\nOn Spark, up to the loop of '{rounds.entry.id}'", f"On Spark, each round of '{rounds.entry.id}'"
-        lines = [heads[0], *_lines(before), *_orders(rounds.before, before)]
-        return "\n".join([*lines, "", heads[1], *_lines(each), *_orders(rounds.round, each), ""])
-    layout = with_parts(lower(plan, degree, slices_sources=can_be_cut(plan.graph)), cores)
-    whole = [f"  in one place: {rounds}"] if rounds else []
-    return "\n".join(["\nOn Spark", *_lines(layout), *_orders(plan, layout), *whole, ""])
+        yield from _laid_out(rounds.before, before, width)
+        yield ""
+        yield f"On Spark, each round of '{rounds.entry.id}'"
+        yield from _laid_out(rounds.round, lower(rounds.round, degree, slices_sources=False), width)
+    else:
+        yield "On Spark"
+        layout = with_parts(lower(plan, degree, slices_sources=can_be_cut(plan.graph)), cores)
+        yield from _laid_out(plan, layout, width)
+        if rounds:
+            yield from wrapped(f"in one place: {rounds}", width, indent=2, hanging=4)
+
+
+def read_in_slices(graph: Graph) -> list[str]:
+    """The sources that many tasks read, of which the compiler says that they are in one place."""
+    return [graph.sources[0].id] if can_be_cut(graph) and _why_in_the_driver(graph) is None else []
 
 
 def _why_in_the_driver(graph: Graph) -> str | None:
@@ -49,23 +66,43 @@ def _why_in_the_driver(graph: Graph) -> str | None:
         return None  # the files are not there yet, which is no reason not to explain
 
 
-def _lines(layout: Layout) -> Iterator[str]:
-    rows = [_cells(layout, place) for place in layout.places]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  " + "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+def _laid_out(plan: Plan, layout: Layout, width: int) -> Iterator[str]:
+    yield from _places(layout, width)
     for note in layout.notes:
-        yield f"  in one place: {note}"
+        yield from wrapped(f"in one place: {note}", width, indent=2, hanging=4)
+    yield from _orders(plan, layout, width)
 
 
-def _orders(plan: Plan, layout: Layout) -> Iterator[str]:
+def _places(layout: Layout, width: int) -> Iterator[str]:
+    """A table, or where that is too wide, what comes to a place under what runs there."""
+    rows = [_cells(layout, place) for place in layout.places]
+    arriving = [[_arrival(layout, place, each) for each in layout.arriving(place.id)] for place in layout.places]
+    sizes = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    table = [
+        "  " + "   ".join([*map(padded, row, sizes), "; ".join(come)]).rstrip()
+        for row, come in zip(rows, arriving, strict=True)
+    ]
+    if max(map(columns, table)) <= width:
+        yield from table
+        return
+    for (where, how, operators), come in zip(rows, arriving, strict=True):
+        begin = f"{padded(where, sizes[0])}   {padded(how, sizes[1])}   "
+        margin = 2 + columns(begin)
+        yield from wrapped(begin + operators, width, indent=2, hanging=margin)
+        for each in come:
+            yield from wrapped(each, width, indent=margin + 2, hanging=margin + 4)
+
+
+def _orders(plan: Plan, layout: Layout, width: int) -> Iterator[str]:
     """How the order is restored behind each region (paper 000, Table 1), and what that is here."""
     parallel = [region for region in plan.regions if not any(note.startswith(f"{region.id}:") for note in layout.notes)]
     rows = [(region, _leaving(layout, region)) for region in parallel]
-    width = max((len(_strategy(region)) for region, arrival in rows if arrival is not None), default=0)
+    size = max((len(_strategy(region)) for region, arrival in rows if arrival is not None), default=0)
     for region, arrival in rows:
         if arrival is not None:
-            yield f"  order of {_strategy(region).ljust(width)}   {_order_behind(region, layout, arrival)}"
+            label = f"order of {_strategy(region).ljust(size)}   "
+            text = label + _order_behind(region, layout, arrival)
+            yield from wrapped(text, width, indent=2, hanging=2 + len(label))
 
 
 def _leaving(layout: Layout, region: Region) -> Arrival | None:
@@ -88,12 +125,11 @@ def _order_behind(region: Region, layout: Layout, leaving: Arrival) -> str:
     return f"epochs in turn, each when all channels have sent it; in it by {numbers}"
 
 
-def _cells(layout: Layout, place: Place) -> tuple[str, str, str, str]:
+def _cells(layout: Layout, place: Place) -> tuple[str, str, str]:
     operators = [each for each in place.operators if not layout.graph.operator(each).is_source]
     if place.id == TAIL and not layout.has_parts:
         operators += [sink.id for sink in layout.graph.sinks]
-    arriving = "; ".join(_arrival(layout, place, arrival) for arrival in layout.arriving(place.id))
-    return _where(layout, place), _channels(layout, place), ", ".join(operators) or "–", arriving
+    return _where(layout, place), _channels(layout, place), ", ".join(operators) or "–"
 
 
 def _where(layout: Layout, place: Place) -> str:

@@ -14,7 +14,7 @@ from anabranch.analysis.modules import held_world
 from anabranch.codegen.effects import has_effects
 from anabranch.engines.base import Result
 from anabranch.engines.batching import draw_soon
-from anabranch.engines.drawing import Drawn, check_sources
+from anabranch.engines.drawing import Drawn
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.shared_sources import may_share
 from anabranch.engines.sinks import opened
@@ -63,7 +63,6 @@ class AsItComes:
         self.tail = Tail(setting.graph, self.layout, self.metrics, setting.form)
 
     def run(self) -> None:
-        check_sources(self.setting.graph)
         with shielded() as shield, scratch_folder() as folder, watched(self.metrics, folder):
             self.tail.spool = folder
             job = self.setting.job(self.layout, None, folder, reads_sources=False, keeps_state=True)

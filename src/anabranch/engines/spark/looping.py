@@ -14,7 +14,6 @@ import numpy as np
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.engines.base import Metrics, Result, collected
-from anabranch.engines.drawing import check_sources
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
 from anabranch.engines.spark.chunk_rows import Piece, Row
@@ -54,7 +53,6 @@ class InRounds:
     # A run ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        check_sources(self.setting.graph)
         with shielded() as shield, scratch_folder() as folder, watched(self.metrics, folder):
             before, job = self._jobs(folder)
             # A program that cannot be sent opens its sinks in this process, later.

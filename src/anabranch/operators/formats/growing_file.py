@@ -14,10 +14,14 @@ from anabranch.operators.formats.durability import make_folder, sync_folder
 
 
 def check_new_file(path: Path) -> None:
-    """A `SinkError` where a stream that begins may not write to `path`: what stands there is somebody's."""
+    """A `SinkError` where a stream that begins cannot write to `path`, or may not: what stands there is somebody's."""
     with writing_to(path):
-        if _size(path):
+        found = _size(path)
+        if found:
             raise not_of_this_stream(path)
+        os.close(open_new(path))
+        if found is None:
+            os.unlink(os.path.realpath(path))  # a link stays
 
 
 def open_new(path: Path) -> int:

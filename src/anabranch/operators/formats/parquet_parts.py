@@ -42,6 +42,11 @@ class ParquetParts(StreamWriter):
         with writing_to(path):
             if any(not name.startswith(".") for name in _names(path)):
                 raise not_of_this_stream(path)
+            folder = Path(os.path.realpath(path))
+            was_there = folder.exists()
+            make_folder(folder)
+            if not was_there:
+                folder.rmdir()
 
     def resume(self, path: Path, position: Any | None) -> None:
         self.close()

@@ -56,7 +56,7 @@ class StreamWriter(RowWriter):
     """
 
     def check_new(self, path: Path) -> None:
-        """A `SinkError` where something stands at `path` that a stream which begins must not remove."""
+        """A `SinkError` where a stream that begins cannot write, or something stands that it must not remove."""
         raise NotImplementedError
 
     def resume(self, path: Path, position: Any | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import ClassVar
 
 from anabranch.errors import SinkError
 from anabranch.graph.model import Operator
@@ -20,6 +21,12 @@ class SinkDefinition(OperatorDefinition):
     def target(self) -> str | None:
         """What only one sink of a program may write to."""
         return None
+
+    # Whether `check` finds all that opening the sink would.
+    can_be_checked: ClassVar[bool] = True
+
+    def check(self, operator: Operator) -> None:
+        """Raise the `SinkError` that opening the sink would raise, as far as that can be known without being seen."""
 
     def check_schema(self, schema: Schema) -> None:
         """Raise a `BuildError` where tuples of this type cannot be written."""

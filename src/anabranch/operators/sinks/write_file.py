@@ -14,6 +14,7 @@ from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import Emission, SinkMeaning
 from anabranch.operators.formats import FILE_FORMATS, RowWriter, StreamWriter, file_format
+from anabranch.operators.formats.atomic_file import AtomicFile
 from anabranch.operators.formats.parts_folder import PartsFolder, part_in
 from anabranch.operators.sinks.base import SinkDefinition, located
 
@@ -51,6 +52,15 @@ class WriteFile(SinkDefinition):
 
     def check_schema(self, schema: Schema) -> None:
         file_format(self.format).check_schema(schema)
+
+    def check(self, operator: Operator) -> None:
+        with located(operator):
+            if self.is_folder:
+                folder = self.folder()
+                folder.open()
+                folder.discard()
+            else:
+                AtomicFile(Path(self.path)).discard()  # a pipe or a device is only looked at
 
     def folder(self) -> PartsFolder:
         return PartsFolder(Path(self.path), _SUFFIXES.get(self.format, self.format))

@@ -26,6 +26,7 @@ class WriteTcp(SinkDefinition):
     """Connects as a client before the first tuple and sends each as a line at once. CSV has no header."""
 
     record: ClassVar[Record] = Record(kind="write_tcp")
+    can_be_checked: ClassVar[bool] = False  # the server would see a connection
 
     host: str
     port: int

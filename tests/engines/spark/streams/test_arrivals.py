@@ -293,7 +293,9 @@ class Looking:
         return read(self.log)
 
 
-@pytest.mark.parametrize(("before", "after"), [("", "text\na\n"), ("text\n", "text\na\n")])
+@pytest.mark.parametrize(
+    ("before", "after"), [("", "text\na\n"), ("text\n", "text\na\n"), ("text\n\n\r\n", "text\na\n")]
+)
 def test_a_file_without_rows_is_read_when_it_has_some(tmp_path: Path, before: str, after: str) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
@@ -302,6 +304,28 @@ def test_a_file_without_rows_is_read_when_it_has_some(tmp_path: Path, before: st
     assert run.look() == run.look() == []
     (folder / "1.csv").write_text(after)
     assert run.look() == run.look() == ["a"]
+
+
+def test_a_file_of_blank_lines_has_no_rows_where_the_format_has_none(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "1").write_text("\n  \n" * 100)
+    run = Looking(graph_of(ab.read_jsonl(folder, Word)), tmp_path)
+    assert run.look() == run.look() == []
+    (folder / "1").write_text("\n" * 100 + '{"text": "a"}\n')
+    assert run.look() == run.look() == [*[""] * 100, '{"text": "a"}']
+
+
+def test_blank_lines_may_be_rows(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "1").write_text("\n \n")
+    for name, source in (
+        ("of lines", ab.read_lines(folder, Word)),
+        ("of csv", ab.read_csv(folder, Word, header=False)),
+    ):
+        (tmp_path / name).mkdir()
+        assert Looking(graph_of(source), tmp_path / name).look() == ["", " "]
 
 
 def test_a_file_without_rows_is_nothing_at_the_end(words: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 import anabranch as ab
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
 from anabranch.errors import RunError, SinkError, UsageError
-from anabranch.graph.model import Graph
+from anabranch.graph.model import Graph, Program
 from anabranch.run import as_program
 from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
 
@@ -74,6 +74,40 @@ def test_a_checkpoint_of_another_program_is_refused_with_what_differs(tmp_path: 
     with pytest.raises(CheckpointError, match="was written by another program") as caught:
         run(changed(), tmp_path)
     assert said in str(caught.value)
+
+
+class Failing:
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def process(self, item: Item) -> Item:
+        self.seen += 1
+        return Item(self.seen // (item.n - 2), item.s)
+
+
+class Mended:
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def process(self, item: Item) -> Item:
+        self.seen += 1
+        return Item(self.seen // (item.n - 2) if item.n != 2 else 0, item.s)
+
+
+def failing(operator: Any = Failing, on_error: Any = "stop") -> Graph:
+    stream = ab.from_items(Item, ITEMS).process(operator, key="n", on_error=on_error).named("count")
+    return as_program(stream.collect("out")).graph
+
+
+def test_behind_an_error_of_an_operator_its_failures_may_be_skipped_but_its_code_not_be_mended(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "state")
+    with pytest.raises(ab.OperatorError, match="'count' failed"):
+        SimulatedStream(failing(), disk, random.Random(0)).run()
+    with pytest.raises(CheckpointError, match="the code or the settings of 'count' have changed"):
+        SimulatedStream(failing(Mended), disk, random.Random(0))
+    found = SimulatedStream(failing(on_error="skip"), disk, random.Random(0)).run()
+    assert found.items("out") == ab.run(Program(failing(on_error="skip")), engine="sequential").items("out")
+    assert found.items("out")
 
 
 def test_another_function_of_a_beacon_is_another_program(tmp_path: Path) -> None:

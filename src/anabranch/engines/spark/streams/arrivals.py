@@ -7,6 +7,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +19,7 @@ from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.tcp_spool import TcpSpool
 from anabranch.errors import AnabranchError, SourceError, UsageError
 from anabranch.graph.model import Graph, Operator
+from anabranch.operators.formats import file_format
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.located import located
@@ -26,6 +28,7 @@ from anabranch.operators.sources.read_tcp import ReadTcp
 
 _EVERY = 0.05  # seconds: how often it is looked
 _SLICE = 4 * 2**20  # bytes
+_A_ROW = 64  # bytes, of which some are no blanks, as a rule
 _MOST_AHEAD = 4_096  # entries that nobody has processed yet
 _MOST_MADE = 128  # of them where a source has no end, and would go before all that arrives elsewhere
 _BYTES_PER_NUMBER = 64  # of a tuple that is made from its number, about
@@ -124,9 +127,21 @@ class FilesArriving:
         if is_empty or self._without_rows.get(name) == as_it_is:
             return []
         slices = self._slices(Path(name))
-        if not slices:
+        if not slices or self._is_blank(Path(name), slices[0]):
             self._without_rows[name] = as_it_is
+            return []
         return slices if os.path.lexists(name) else []
+
+    def _is_blank(self, path: Path, first: Slice) -> bool:
+        """Whether there are lines, but no row in them, as the format has it. Few files begin as those do."""
+        if self.definition.format == "parquet" or first.is_uncut:
+            return False
+        with suppress(OSError, SourceError), path.open("rb") as file:
+            file.seek(first.start)
+            if not file.read(_A_ROW).strip():
+                rows = file_format(self.definition.format).read(path, self.definition.schema, **self.definition.options)
+                return next(iter(rows), None) is None
+        return False
 
     def _slices(self, path: Path) -> list[Slice]:
         """A file that cannot be cut is left whole: what is wrong with it is said when its turn has come, of the file as

@@ -33,6 +33,7 @@ from anabranch.graph.degree import Channels as AskedChannels
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
 from anabranch.operators.base import SourceDefinition
+from anabranch.operators.sinks.base import SinkDefinition
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles, has_pattern
@@ -79,8 +80,12 @@ def start(
     taker: Taker | None = None
     try:
         await_servers(folder)
+        prepared: Prepared | None = None
         if folder.commit() is None:  # before Spark is started, and anything is kept
             _check_files(plan.graph)
+            _check_outputs(plan.graph)
+        if folder.identity() is not None:  # all numbers are those of the first start, whatever cores there are now
+            prepared = prepare(plan, folder, 1, channels, form)
         session = session_for(options or SparkOptions())
         cores = cores_of(session)
         if is_connect(session):
@@ -90,7 +95,8 @@ def start(
             folder.java_is(_java(session))
             if not is_on_this_machine(session):
                 must_be_shared(session, folder, cores)
-        prepared = prepare(plan, folder, cores, channels, form)
+        if prepared is None:
+            prepared = prepare(plan, folder, cores, channels, form)
         metrics.notes += [f"in one place: {note}" for note in prepared.layout.notes]
         shipment = shipped(prepared.job)  # before anything is begun that a program without this mistake could not use
         folder.mend()
@@ -149,6 +155,12 @@ def _check_files(graph: Graph) -> None:
         if isinstance(source.definition, ReadFiles) and not has_pattern(source.definition.pattern):
             with located(source):
                 source.definition.files()
+
+
+def _check_outputs(graph: Graph) -> None:
+    """What a stream that begins cannot write to."""
+    for sink in graph.sinks:
+        cast(SinkDefinition, sink.definition).meaning(sink).check_new()
 
 
 def _java(session: Any) -> int | None:
