@@ -27,6 +27,7 @@ FIGURES = {
     "vs_window_functions": Asked("fraud: time of lag over windows in Spark SQL, over ours", least=2),
     "vs_handwritten_stream": Asked("fraud as a stream: time of transformWithStateInPandas by key, over ours", least=10),
     "vs_raw_exchange": Asked("time of moving the same chunk rows, over a program with a shuffle", least=0.7),
+    "vs_raw_exchange_without_files": Asked("the same with all rows moved by Spark, as on a cluster"),
     "two_channels": Asked("50 µs per tuple: time with 1 channel over that with 2", least=1.8),
     "two_channels_shuffle": Asked("the same with a shuffle between two such regions", least=1.7),
     "order_cost": Asked("time with an ordered sink over that with ordered=False", most=1.15),

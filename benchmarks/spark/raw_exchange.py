@@ -3,6 +3,9 @@
 The rival moves what the program moves, through the same exchanges, and does nothing else: its tasks hold the rows of
 one epoch, noted when the program ran them, and send them again for every epoch. It reads no file, looks into no row and
 sorts nothing.
+
+On one machine the program's large rows go through files, past Spark. So it runs a second time as it would on a cluster,
+where Spark moves all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from benchmarks.spark.inputs import pairs_file
 from benchmarks.spark.pairs import shuffled
 from benchmarks.spark.race import Contestant, Times, race
 
-OURS, RAW = "program with a shuffle", "the same rows, no work"
+OURS, MOVED, RAW = "program with a shuffle", "the program, all rows through Spark", "the same rows, no work"
 _TASKS = 8
 
 Rows = dict[int, list[Row]]  # by the channel they come from
@@ -39,9 +42,20 @@ def contest(count: int, rounds: int) -> Times:
     with Host("exchange") as host:
         contestants = [
             Contestant(OURS, host, "benchmarks.spark.pairs:run_shuffled", arguments),
+            Contestant(MOVED, host, "benchmarks.spark.raw_exchange:run_moved", arguments),
             Contestant(RAW, host, "benchmarks.spark.raw_exchange:run_raw", arguments),
         ]
         return race(contestants, rounds)
+
+
+class _WithoutFiles(SparkCluster):
+    @property
+    def shares_files(self) -> bool:
+        return False
+
+
+def run_moved(session: Any, pairs: str, out: str) -> None:
+    run_on(_WithoutFiles(session), compile(shuffled(pairs=pairs, out=out).graph, form="native"), Metrics(), "native")
 
 
 def run_raw(session: Any, pairs: str, out: str) -> None:

@@ -48,17 +48,17 @@ def _parts(wanted: Collection[str]) -> Iterator[Part]:
         chosen = tuple(rival for rival in rivals if f"vs_{rival}" in wanted)
         if chosen:
             yield tuple(f"vs_{rival}" for rival in chosen), partial(_fraud, chosen, size)
-    others: dict[str, Callable[[Console, Sizes], Figures]] = {
-        "vs_handwritten_stream": _handwritten_stream,
-        "vs_raw_exchange": _raw_exchange,
-        "two_channels": _two_channels,
-        "two_channels_shuffle": _two_channels_shuffle,
-        "order_cost": _order_cost,
-        "memory_growth": _memory_growth,
-        "state_cost": _state_cost,
-        "batch_ms": _batch_ms,
-    }
-    yield from (((name,), part) for name, part in others.items() if name in wanted)
+    others: list[Part] = [
+        (("vs_handwritten_stream",), _handwritten_stream),
+        (("vs_raw_exchange", "vs_raw_exchange_without_files"), _raw_exchange),
+        (("two_channels",), _two_channels),
+        (("two_channels_shuffle",), _two_channels_shuffle),
+        (("order_cost",), _order_cost),
+        (("memory_growth",), _memory_growth),
+        (("state_cost",), _state_cost),
+        (("batch_ms",), _batch_ms),
+    ]
+    yield from ((names, part) for names, part in others if any(name in wanted for name in names))
 
 
 def _fraud(rivals: tuple[str, ...], size: str, console: Console, sizes: Sizes) -> Figures:
@@ -78,7 +78,10 @@ def _handwritten_stream(console: Console, sizes: Sizes) -> Figures:
 def _raw_exchange(console: Console, sizes: Sizes) -> Figures:
     times = raw_exchange.contest(sizes.exchanged, sizes.rounds)
     report.print_times(console, "a shuffle", sizes.exchanged, times)
-    return {"vs_raw_exchange": ratio(times, raw_exchange.RAW, raw_exchange.OURS)}
+    return {
+        "vs_raw_exchange": ratio(times, raw_exchange.RAW, raw_exchange.OURS),
+        "vs_raw_exchange_without_files": ratio(times, raw_exchange.RAW, raw_exchange.MOVED),
+    }
 
 
 def _two_channels(console: Console, sizes: Sizes) -> Figures:
