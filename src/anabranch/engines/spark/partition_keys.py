@@ -15,10 +15,9 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.chunks import Chunk, taken
 from anabranch.engines.drawing import PartitionGuard
 from anabranch.engines.spark.chunk_rows import Kind, Row
-from anabranch.engines.spark.meeting import taken
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job, ship_error

@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from anabranch.codegen.build import built
-from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.chunks import Batch, Chunk, as_columns, joined
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.batching import Gathered
 from anabranch.engines.drawing import Drawn, Failed, after_bad_row, draw
 from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.layout import PARTS, SOURCES, Layout
-from anabranch.engines.spark.meeting import as_columns, joined
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.parts import PartWriter
 from anabranch.engines.spark.sending import Sender
