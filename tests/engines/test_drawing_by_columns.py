@@ -251,6 +251,15 @@ def test_a_key_in_one_partition_only_is_no_reason_for_rows(monkeypatch: pytest.M
     assert by_columns(graph, repeat(5)) == expected
 
 
+def test_crumbs_are_drawn_by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing_by_columns, "_MANY", 6)
+    crumbs = [item for number in range(20) for item in (Int(1, number // 2), BAD)]
+    graph = sources_of((Int, crumbs), (Int, [Int(2, number // 3) for number in range(40)]))
+    assert by_columns(graph, repeat(4)) == by_rows(graph)
+    items = list(draw_by_columns(graph.sources, readers_of(graph, repeat(4))))
+    assert sum(isinstance(each, Batch) for each in items) < 6
+
+
 def test_of_each_source_no_more_than_a_chunk_is_read_ahead() -> None:
     """Also of one that is far behind."""
     items = [Int(0, number) for number in range(100)]

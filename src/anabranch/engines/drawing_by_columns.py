@@ -29,6 +29,7 @@ from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreada
 Found: TypeAlias = Chunk | Unreadable | Failed  # what is read of a source, in its order
 
 _ROWS_AT_ONCE = 4_096  # that are made of columns, where the rest is drawn by rows
+_MANY, _SMALL = 1_000, 16  # chunks, and tuples in one of them: with fewer on average, columns cost more than they save
 _LARGEST = np.iinfo(np.int64).max
 
 _Ranks = npt.NDArray[Any]  # values that rise, in the order of the attribute
@@ -49,7 +50,7 @@ def draw_by_columns(
     """All items of sources that all say `order_by`: batches of tuples, with an input for each source, and the others.
 
     Of every reader one chunk is in hand. Where columns do not tell what comes next (values of several types, a key that
-    two partitions have), the rest is drawn by rows.
+    two partitions have), or where rows that cannot be read leave only crumbs of them, the rest is drawn by rows.
     """
     yield from _Draw(sources, readers).items()
 
@@ -107,6 +108,7 @@ class _Draw:
         self.open = [_Reader(at, reader, numbers[reader.operator.id]) for at, reader in enumerate(readers)]
         self.kind: str | None = None  # of all values so far
         self.is_by_rows = False
+        self.chunks = self.tuples = 0  # so far
         counts = Counter(reader.operator.id for reader in readers)
         self.claims = {source.id: Claims(source) for source in sources if counts[source.id] > 1}
 
@@ -136,11 +138,14 @@ class _Draw:
             yield reader.operator, FINAL
 
     def _is_by_columns(self, reader: _Reader, chunk: Chunk) -> bool:
+        self.chunks += 1
+        self.tuples += len(chunk)
         kind = reader.take_in_hand(chunk)
         self.kind = self.kind or kind
         claims = self.claims.get(reader.operator.id)
         are_kept = claims is None or claims.are_kept(reader.name, chunk)
-        return are_kept and kind is not None and kind == self.kind
+        is_cheap = self.chunks < _MANY or self.tuples >= _SMALL * self.chunks
+        return is_cheap and are_kept and kind is not None and kind == self.kind
 
     def _stretch(self, last: _Reader) -> Batch:
         """All that is drawn before the next chunk of `last` is needed."""
