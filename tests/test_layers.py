@@ -33,12 +33,14 @@ SHARED_BY_ENGINES = [
     "base",
     "batching",
     "drawing",
+    "drawing_by_columns",
     "interrupts",
     "sinks",
     "shared_sources",
     "expected_size",
     "local_part",
     "in_process",
+    "partition_claims",
     "reading",
 ]
 COMPILER = ["graph", "analysis", "passes", "codegen", "compiler"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anabranch.codegen.columns import batch_of, rows_of
+from anabranch.codegen.columns import NoColumns, batch_of, rows_of
 from anabranch.graph.schema import Schema
 
 Positions = npt.NDArray[np.int64]
@@ -102,3 +102,30 @@ class Batch:
 
     chunks: tuple[Chunk | None, ...]
     turns: npt.NDArray[np.uint16] | None = None
+
+
+def joined(schema: Schema, chunks: Sequence[Chunk]) -> Chunk:
+    """Chunks of one stream behind one another, by columns where all have them."""
+    if len(chunks) == 1:
+        return chunks[0]
+    if not any(chunk.has_rows and not chunk.has_batch for chunk in chunks):
+        batches = [chunk.batch for chunk in chunks if len(chunk)]
+        if len({batch.schema for batch in batches}) == 1:
+            return Chunk.of_batch(schema, pa.concat_batches(batches))
+    return Chunk.of_rows(schema, [row for chunk in chunks for row in chunk.rows])
+
+
+def taken(chunk: Chunk, positions: Positions) -> Chunk:
+    """The tuples at these positions."""
+    if chunk.has_batch:
+        return Chunk.of_batch(chunk.schema, chunk.batch.take(pa.array(positions)))
+    rows = chunk.rows
+    return Chunk.of_rows(chunk.schema, [rows[at] for at in positions.tolist()])
+
+
+def as_columns(chunk: Chunk) -> Chunk:
+    """The same with columns, if it can have them: so it is sent, and so keys are hashed fastest."""
+    try:
+        return Chunk.of_batch(chunk.schema, chunk.batch)
+    except NoColumns:
+        return chunk

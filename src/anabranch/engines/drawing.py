@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -85,10 +86,22 @@ def draw(sources: Sequence[Operator]) -> Generator[Drawn, None, None]:
     is_ordered = len(readers) > 1 and all(
         cast(SourceDefinition, operator.definition).order_by is not None for operator in sources
     )
-    open_partitions = {operator.id: 0 for operator in sources}
-    for reader in readers:
-        open_partitions[reader.operator.id] += 1
     guards = {operator.id: PartitionGuard(operator) for operator in sources}
+    yield from _drawn(readers, guards, is_ordered=is_ordered)
+
+
+def draw_rest(
+    rest: Sequence[tuple[Operator, Partition]], guards: Mapping[str, PartitionGuard]
+) -> Generator[Drawn, None, None]:
+    """What is left of sources that all say `order_by`, of which some was drawn before: by whom is all the same."""
+    readers = [_Reader(operator, partition) for operator, partition in rest]
+    yield from _drawn(readers, guards, is_ordered=len(readers) > 1)
+
+
+def _drawn(
+    readers: list[_Reader], guards: Mapping[str, PartitionGuard], *, is_ordered: bool
+) -> Generator[Drawn, None, None]:
+    open_partitions = Counter(reader.operator.id for reader in readers)
     for reader in _by_order(readers) if is_ordered else _alternately(readers):
         item = reader.take()
         if item is FINAL:
@@ -123,11 +136,12 @@ def _alternately(readers: list[_Reader]) -> Iterator[_Reader]:
 class PartitionGuard:
     """Holds a source to the claim of `partition_by`: a value of the key occurs in one partition only."""
 
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, operator: Operator, owners: dict[Any, str] | None = None) -> None:
+        """`owners` are the partitions that keys have been drawn from already."""
         definition = cast(SourceDefinition, operator.definition)
         self._names = definition.partition_by
         self._key_of = key_reader(operator.outputs[0].schema, self._names) if self._names else None
-        self._owner: dict[Any, str] = {}
+        self._owner = owners or {}
 
     def checked(self, item: Any, partition: str) -> Any:
         """The item, or at its place what is wrong with it."""

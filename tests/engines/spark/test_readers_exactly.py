@@ -96,7 +96,7 @@ _numbers = count()
 
 
 @st.composite
-def files(draw: st.DrawFn, folder: Path) -> Any:
+def files(draw: st.DrawFn, folder: Path, **options: Any) -> Any:
     """Files of a format, perhaps with rows that cannot be read."""
     name = f"{next(_numbers)}"
     kind = draw(st.sampled_from(["csv", "csv", "jsonl", "parquet"]))
@@ -111,7 +111,8 @@ def files(draw: st.DrawFn, folder: Path) -> Any:
             lines.insert(bad, "bad\n")
         path.write_text("".join(["k,v,ts\n" if kind == "csv" else "", *lines]))
     read = {"csv": ab.read_csv, "jsonl": ab.read_jsonl, "parquet": ab.read_parquet}[kind]
-    return read(str(folder / f"{name}-*.{kind}"), Tick, on_error=draw(st.sampled_from(["stop", "skip", "skip"])))
+    on_error = draw(st.sampled_from(["stop", "skip", "skip"]))
+    return read(str(folder / f"{name}-*.{kind}"), Tick, on_error=on_error, **options)
 
 
 def _line(tick: Tick, kind: str) -> str:
@@ -124,16 +125,17 @@ def _table(ticks: list[Tick]) -> pa.Table:
     return pa.table([pa.array(*each) for each in zip(columns, kinds, strict=True)], names=["k", "v", "ts"])
 
 
-def source(draw: st.DrawFn, folder: Path) -> Any:
+def source(draw: st.DrawFn, folder: Path, **options: Any) -> Any:
     match draw(st.sampled_from(["items", "items", "beacon", "files", "files", "bad items"])):
         case "items":
-            return ab.from_items(Tick, draw(TICKS))
+            return ab.from_items(Tick, draw(TICKS), **options)
         case "bad items":
             items: list[Any] = [*draw(TICKS), (1, "one", 2.0), *draw(TICKS)]
-            return ab.from_items(Tick, items, on_error=draw(st.sampled_from(["stop", "skip"])))
+            return ab.from_items(Tick, items, on_error=draw(st.sampled_from(["stop", "skip"])), **options)
         case "beacon":
-            return ab.beacon(Tick, draw(st.sampled_from([made, made, made_or_not])), count=draw(st.integers(0, 20)))
-    return draw(files(folder))
+            fn = draw(st.sampled_from([made, made, made_or_not]))
+            return ab.beacon(Tick, fn, count=draw(st.integers(0, 20)), **options)
+    return draw(files(folder, **options))
 
 
 def through(draw: st.DrawFn, stream: Any) -> Any:
@@ -150,8 +152,8 @@ def through(draw: st.DrawFn, stream: Any) -> Any:
     return stream
 
 
-def programs(draw: st.DrawFn, folder: Path) -> Program:
-    streams = [through(draw, source(draw, folder)) for _ in range(draw(st.integers(2, 4)))]
+def programs(draw: st.DrawFn, folder: Path, **options: Any) -> Program:
+    streams = [through(draw, source(draw, folder, **options)) for _ in range(draw(st.integers(2, 4)))]
     met: Any
     match draw(st.sampled_from(["union", "merge_by", "barrier", "join", "join by time", "connect"])):
         case "union":
@@ -256,7 +258,7 @@ def test_a_source_without_an_end_stays_in_the_driver() -> None:
 # Partitions ---------------------------------------------------------------------------------------------------------
 
 
-def partitioned(draw: st.DrawFn, folder: Path) -> Any:
+def partitioned(draw: st.DrawFn, folder: Path, **options: Any) -> Any:
     """Files that have keys of their own, but for some that another has too, and some rows that cannot be read."""
     kind = draw(st.sampled_from(["csv", "csv", "parquet"]))
     borrows = draw(st.booleans())
@@ -274,7 +276,8 @@ def partitioned(draw: st.DrawFn, folder: Path) -> Any:
             lines.insert(draw(st.sampled_from([0, 2, 5])), "bad\n")
         path.write_text("".join(["k,v,ts\n", *lines]))
     read: Any = {"csv": ab.read_csv, "parquet": ab.read_parquet}[kind]
-    return read(str(folder / f"*.{kind}"), Tick, partition_by=draw(st.sampled_from(["k", "k", ["k", "v"]])))
+    key = draw(st.sampled_from(["k", "k", ["k", "v"]]))
+    return read(str(folder / f"*.{kind}"), Tick, partition_by=key, **options)
 
 
 def behind(draw: st.DrawFn, stream: Any) -> Any:

@@ -9,12 +9,12 @@ from typing import Protocol
 import numpy as np
 
 from anabranch.codegen.build import built
-from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
 from anabranch.codegen.stages import SavedTogether
 from anabranch.engines.spark.chunk_rows import Piece, Row, unpack
 from anabranch.engines.spark.layout import Arrival, Place
-from anabranch.engines.spark.meeting import Arrived, Items, as_columns, gathered, met
+from anabranch.engines.spark.meeting import Arrived, Items, gathered, met
 from anabranch.engines.spark.order import LAST, Column, Columns, Moment, indices_of, width
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job

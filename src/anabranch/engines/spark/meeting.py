@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
-from anabranch.codegen.chunks import Batch, Chunk
-from anabranch.codegen.columns import NoColumns
+from anabranch.codegen.chunks import Batch, Chunk, joined, taken
 from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.order import Column, Columns, Lineage, Moment, Number, in_order, merged, spread
 from anabranch.graph.schema import Schema
@@ -76,33 +74,6 @@ def _each_once(punctuations: Sequence[Columns]) -> Columns:
 def order_of(piece: Piece) -> Columns:
     """The numbers of a piece; without any it is the whole epoch, and they count its tuples."""
     return (np.arange(len(piece.chunk), dtype=np.int64),) if piece.order is None else piece.order
-
-
-def joined(schema: Schema, chunks: Sequence[Chunk]) -> Chunk:
-    """Chunks of one stream behind one another, by columns where all have them."""
-    if len(chunks) == 1:
-        return chunks[0]
-    if not any(chunk.has_rows and not chunk.has_batch for chunk in chunks):
-        batches = [chunk.batch for chunk in chunks if len(chunk)]
-        if len({batch.schema for batch in batches}) == 1:
-            return Chunk.of_batch(schema, pa.concat_batches(batches))
-    return Chunk.of_rows(schema, [row for chunk in chunks for row in chunk.rows])
-
-
-def taken(chunk: Chunk, positions: Column) -> Chunk:
-    """The tuples at these positions."""
-    if chunk.has_batch:
-        return Chunk.of_batch(chunk.schema, chunk.batch.take(pa.array(positions)))
-    rows = chunk.rows
-    return Chunk.of_rows(chunk.schema, [rows[at] for at in positions.tolist()])
-
-
-def as_columns(chunk: Chunk) -> Chunk:
-    """The same with columns, if it can have them: so it is sent, and so keys are hashed fastest."""
-    try:
-        return Chunk.of_batch(chunk.schema, chunk.batch)
-    except NoColumns:
-        return chunk
 
 
 def met(arrived: Sequence[Arrived], lineages: Sequence[Lineage]) -> Items:

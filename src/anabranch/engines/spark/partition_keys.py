@@ -12,19 +12,15 @@ from contextlib import closing
 from itertools import islice
 from typing import Any, cast
 
-import numpy as np
-import pyarrow as pa
-
 from anabranch.codegen.chunks import Chunk
 from anabranch.engines.drawing import PartitionGuard
+from anabranch.engines.partition_claims import KeysOf
 from anabranch.engines.spark.chunk_rows import Kind, Row
-from anabranch.engines.spark.meeting import taken
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job, ship_error
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
-from anabranch.graph.values import key_reader
 from anabranch.operators.base import SourceDefinition, Unreadable
 from anabranch.operators.failures import unreadable_error
 
@@ -37,38 +33,19 @@ class KeysOfReader:
     """In a task: the keys of a partition, each with the turn of its first tuple."""
 
     def __init__(self, source: Operator) -> None:
-        definition = cast(SourceDefinition, source.definition)
-        self._names = list(definition.partition_by)
-        self._key_of = key_reader(source.outputs[0].schema, self._names)
+        self._keys = KeysOf(source)
         self._turns: dict[Any, int] = {}
 
     def add(self, chunk: Chunk, turn: int) -> None:
         """Tuples that follow one another, the first of them at a turn."""
-        positions = _firsts(chunk, self._names)
-        rows = taken(chunk, positions).rows
-        for position, row in zip(positions.tolist(), rows, strict=True):
-            self._turns.setdefault(self._key_of(row), turn + position)
+        for position, key in self._keys.firsts(chunk):
+            self._turns.setdefault(key, turn + position)
 
     def rows(self, number: int, place: int) -> Iterator[Row]:
         """For the tail, which is the `place`."""
         items = iter(self._turns.items())
         while some := list(islice(items, _KEYS_AT_ONCE)):
             yield Row(0, place, FIGURES, 0, Kind.KEYS, pickle.dumps((number, some)))
-
-
-def _firsts(chunk: Chunk, names: list[str]) -> Any:
-    """Where values of the key first occur, in order; where that is not known by columns, there may be others too."""
-    everywhere = np.arange(len(chunk), dtype=np.int64)
-    if not chunk.has_batch or not len(chunk):
-        return everywhere
-    columns = [chunk.batch.column(chunk.schema.names.index(name)) for name in names]
-    numbered = [f"{at}" for at in range(len(names))]
-    table = pa.table([*columns, pa.array(everywhere)], names=[*numbered, "at"])
-    try:
-        found = table.group_by(numbered, use_threads=False).aggregate([("at", "min")])
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # by such a type it cannot
-        return everywhere
-    return np.sort(found.column("at_min").to_numpy())
 
 
 def guarded(rows: Generator[Row, None, None], job: Job) -> Generator[Row, None, None]:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.chunks import Chunk, as_columns, joined
 from anabranch.codegen.part import Stream
 from anabranch.engines.drawing import Failed, after_bad_row
 from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.layout import SOURCES, TAIL
-from anabranch.engines.spark.meeting import as_columns, joined
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.partition_keys import KeysOfReader
 from anabranch.engines.spark.sending import Sender

@@ -7,15 +7,18 @@ ended by then are passed over, which does not change the order of the others.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from anabranch.engines.drawing_by_columns import ColumnReader, Found
 from anabranch.engines.expected_size import expected_in, expected_of
 from anabranch.engines.reading import slices_of_file
-from anabranch.engines.spark.sources import cut_source, is_in_slices
+from anabranch.engines.reading.slices import SLICE_SIZE
+from anabranch.engines.spark.sources import cut_source, is_in_slices, read
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sources.located import located
@@ -24,6 +27,7 @@ from anabranch.operators.sources.read_files import ReadFiles
 _LEAST_ROUNDS = 256  # of an epoch, where there are many readers: what each sends should not be crumbs
 _MOST_READERS = 1_024  # so that an epoch does not become too large by that
 _LAST_EPOCH = 1 << 40  # behind all others
+_BYTES_IN_HAND = 64 * 2**20  # of all files together that are drawn by order: each has a slice in hand
 _PLAIN = ("int", "str", "bool", "bytes", "date", "datetime")  # kinds of keys that are the same in another process
 
 _Turn = TypeVar("_Turn", int, npt.NDArray[np.int64])
@@ -123,3 +127,48 @@ def _partitions(source: Operator) -> list[Reader] | None:
             return None
         found.append(Reader(source.id, tuple(slices), expected_in(path), str(path)))
     return found
+
+
+# By order -----------------------------------------------------------------------------------------------------------
+
+
+def readers_by_order(graph: Graph, epoch: int) -> list[ColumnReader] | None:
+    """What one task reads by columns, of sources that all say `order_by`; None where it has to draw row by row."""
+    if any(cast(SourceDefinition, source.definition).order_by is None for source in graph.sources):
+        return None
+    found: list[ColumnReader] = []
+    many = sum(map(_count_of_readers, graph.sources))
+    if many > _MOST_READERS:
+        return None
+    for source in graph.sources:
+        readers = _by_order(source, epoch, min(SLICE_SIZE, _BYTES_IN_HAND // many))
+        if readers is None:
+            return None
+        found += readers
+    return found
+
+
+def _count_of_readers(source: Operator) -> int:
+    match source.definition:
+        case ReadFiles(partition_by=(_, *_)) as files:
+            with located(source):
+                return len(files.files())
+    return 1
+
+
+def _by_order(source: Operator, epoch: int, size: int) -> list[ColumnReader] | None:
+    cut: list[tuple[str, Sequence[Any] | None]]
+    match source.definition:
+        case ReadFiles(partition_by=(_, *_), is_live=False) as files:
+            with located(source):
+                cut = [(str(path), slices_of_file(files, path, size=size)) for path in files.files()]
+        case _:
+            cut = [("", cut_source(source, epoch, most=size))]
+    if any(slices is None for _, slices in cut):
+        return None
+    return [ColumnReader(source, name, _read_all(source, slices or ())) for name, slices in cut]
+
+
+def _read_all(source: Operator, slices: Iterable[Any]) -> Iterator[Found]:
+    for each in slices:
+        yield from read(source, each)

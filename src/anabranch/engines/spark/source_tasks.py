@@ -11,16 +11,17 @@ import numpy as np
 import pyarrow as pa
 
 from anabranch.codegen.build import built
-from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.chunks import Batch, Chunk, as_columns, joined
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
-from anabranch.engines.batching import Gathered
 from anabranch.engines.drawing import Drawn, Failed, after_bad_row, draw
+from anabranch.engines.drawing_by_columns import draw_by_columns
 from anabranch.engines.spark.chunk_rows import Piece, Row
+from anabranch.engines.spark.drawn_epoch import DrawnEpoch
 from anabranch.engines.spark.layout import PARTS, SOURCES, Layout
-from anabranch.engines.spark.meeting import as_columns, joined
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.parts import PartWriter
+from anabranch.engines.spark.readers import readers_by_order
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import read
@@ -58,9 +59,16 @@ def draw_all(load: Callable[[], Job]) -> Any:
 
 def _drawn(job: Job) -> Iterator[Row]:
     task = DrawTask(job)
-    yield from task.rows(draw(task.graph.sources))
+    yield from task.rows(_items(job))
     yield task.figures()
     yield task.sender.end(task.epoch)
+
+
+def _items(job: Job) -> Iterator[Drawn | Batch]:
+    """All items of all sources, by columns where that can be."""
+    sources = job.layout.graph.sources
+    readers = readers_by_order(job.layout.graph, job.epoch)
+    yield from draw(sources) if readers is None else draw_by_columns(sources, readers)
 
 
 @contextmanager
@@ -174,19 +182,17 @@ class DrawTask:
         self.place = job.layout.place(SOURCES)
         self.sender = Sender(job.layout)
         self.numbers = {stream: number for number, stream in enumerate(self.place.outputs)}
-        self.gathered = self._nothing()
+        self.schemas = [self.graph.operator(each.operator).outputs[each.port].schema for each in self.place.outputs]
+        self.gathered = DrawnEpoch(self.schemas)
         self.epoch = 0
         self.has_ended = False
         self._count_anew()
-
-    def _nothing(self) -> Gathered:
-        return Gathered([[] for _ in self.place.outputs])
 
     def _count_anew(self) -> None:
         self.counted = {source.id: OperatorMetrics() for source in self.graph.sources}
         self.tuples_in = self.reported = 0
 
-    def rows(self, drawn: Iterator[Drawn | None]) -> Iterator[Row]:
+    def rows(self, drawn: Iterator[Drawn | Batch | None]) -> Iterator[Row]:
         """The rows of what is drawn, up to where nothing comes for a while (None) or to the end."""
         self.reporter = Reporter(self.job.scratch, SOURCES)
         error: RunError | None = None
@@ -194,7 +200,10 @@ class DrawTask:
             for each in drawn:
                 if each is None:
                     break
-                self._gather(*each)
+                if isinstance(each, Batch):
+                    yield from self._gather_columns(each)
+                else:
+                    self._gather(*each)
                 if len(self.gathered) >= self.job.epoch:
                     yield from self._sent()
             else:
@@ -231,18 +240,34 @@ class DrawTask:
             if number is not None:
                 self.gathered.add(number, item)
 
+    def _gather_columns(self, batch: Batch) -> Iterator[Row]:
+        """Tuples, with an input for each source: so many at a time as an epoch has room for."""
+        assert batch.turns is not None
+        sources = self.graph.sources
+        numbers = np.array([self.numbers.get(Stream(source.id), -1) for source in sources], np.int64)
+        start, begun = 0, np.zeros(len(sources), np.int64)
+        while start < len(batch.turns):
+            turns = batch.turns[start : start + self.job.epoch - len(self.gathered)]
+            counts = np.bincount(turns, minlength=len(sources))
+            stretches = {}
+            for at in np.flatnonzero(counts).tolist():
+                chunk, count = batch.chunks[at], int(counts[at])
+                assert chunk is not None
+                stretches[int(numbers[at])] = chunk.stretch(int(begun[at]), int(begun[at]) + count)
+                self.counted[sources[at].id].emitted += count
+            stretches.pop(-1, None)  # of a source whose tuples nobody takes
+            of_streams = numbers[turns]
+            self.gathered.add_columns(stretches, of_streams[of_streams >= 0])
+            self.tuples_in += len(turns)
+            start, begun = start + len(turns), begun + counts
+            if len(self.gathered) >= self.job.epoch:
+                yield from self._sent()
+
     def _sent(self) -> Iterator[Row]:
-        self.reporter.add(self.tuples_in - self.reported, sum(map(len, self.gathered.rows)))
+        self.reporter.add(self.tuples_in - self.reported, self.gathered.tuples)
         self.reported = self.tuples_in
-        turns = np.array(self.gathered.turns, np.int64)
-        for stream, number in self.numbers.items():
-            schema = self.graph.operator(stream.operator).outputs[stream.port].schema
-            positions = np.flatnonzero(turns == number)
-            end = None
-            if number in self.gathered.ended:
-                end, positions = (int(positions[-1]),), positions[:-1]
-            chunk = as_columns(Chunk.of_rows(schema, self.gathered.rows[number]))
+        for stream, piece in zip(self.place.outputs, self.gathered.pieces(), strict=True):
             for arrival in self.job.layout.leaving(stream):
-                yield from self.sender.rows(arrival, self.epoch, Piece(chunk, (positions,), end))
+                yield from self.sender.rows(arrival, self.epoch, piece)
         self.epoch += 1
-        self.gathered = self._nothing()
+        self.gathered = DrawnEpoch(self.schemas)

@@ -73,8 +73,8 @@ def cut(graph: Graph, epoch: int = EPOCH, cores: int = 1) -> tuple[Any, ...] | N
     return cut_source(graph.sources[0], epoch, cores) or None
 
 
-def cut_source(source: Operator, epoch: int, cores: int = 1) -> tuple[Any, ...] | None:
-    """A source that is not partitioned in slices, in order; None where it cannot be cut."""
+def cut_source(source: Operator, epoch: int, cores: int = 1, most: int = SLICE_SIZE) -> tuple[Any, ...] | None:
+    """A source that is not partitioned in slices, of at most so many bytes, in order; None where it cannot be cut."""
     match source.definition:
         case Beacon(count=int(count)):
             return _numbers(count, epoch)
@@ -82,7 +82,7 @@ def cut_source(source: Operator, epoch: int, cores: int = 1) -> tuple[Any, ...] 
             return _numbers(len(items), epoch)
         case ReadFiles(partition_by=()) as files:
             with located(source):
-                slices = slices_of(files, size=_bytes_of_slice(files, epoch, cores))
+                slices = slices_of(files, size=min(most, _bytes_of_slice(files, epoch, cores)))
             return None if slices is None else tuple(slices)
     return None
 
