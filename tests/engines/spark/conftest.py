@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,9 +10,13 @@ import pytest
 
 from anabranch.engines.spark.session import SparkOptions, session_for
 
+# A variable of the processes of a session: whose tests they are for.
+OWNER = "ANABRANCH_TESTED_BY"
+
 
 @pytest.fixture(scope="session")
 def session() -> Iterator[Any]:
+    os.environ[OWNER] = str(os.getpid())
     session = session_for(SparkOptions(master="local[2,4]"))
     yield session
     session.stop()

@@ -18,6 +18,7 @@ from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
+from tests.engines.spark.conftest import OWNER
 from tests.engines.spark.test_engine import Item, Many, Running, numbers
 from tests.engines.spark.test_layouts_exactly import expected, outcome
 from tests.engines.spark.test_rounds_exactly import pages
@@ -32,26 +33,16 @@ def busy(item: Item) -> Item:
 
 
 def workers() -> list[int]:
-    """The Python workers of this process's Spark: children of a daemon, which is a grandchild of ours."""
-    parents: dict[int, int] = {}
-    daemons = []
+    """The Python workers of this process's Spark, their daemon, and workers that have outlived theirs."""
+    found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            pid, stat = int(folder.name), (folder / "stat").read_text()
-            if b"pyspark" in (folder / "cmdline").read_bytes():
-                daemons.append(pid)
-        except OSError:
+            is_worker = b"pyspark.daemon" in (folder / "cmdline").read_bytes()
+            if is_worker and f"{OWNER}={os.getpid()}\0".encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+        except OSError:  # it has ended
             continue
-        parents[pid] = int(stat.rpartition(")")[2].split()[1])
-    return [pid for pid in daemons if parents[pid] in daemons and _is_ours(pid, parents)]
-
-
-def _is_ours(pid: int, parents: dict[int, int]) -> bool:
-    while pid in parents:
-        pid = parents[pid]
-        if pid == os.getpid():
-            return True
-    return False
+    return found
 
 
 def killing(seed: int, kills: int, killed: list[int], stop: threading.Event) -> None:
@@ -80,7 +71,7 @@ def check_with_kills(session: Any, seed: int, kills: int) -> None:
     finally:
         stop.set()
         thread.join()
-    assert killed, "nobody was killed in time"
+    assert killed, f"nobody was killed in time: {result.metrics.notes}"
     assert result.items("out") == expected
 
 
