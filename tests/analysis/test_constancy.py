@@ -73,6 +73,7 @@ CONSTANT = {
     "a list": "TABLE = [1, 2]\ndef f(t): return TABLE[0], max(TABLE), [x for x in TABLE], t.n in TABLE",
     "a template": "import string\nT = string.Template('a')\ndef f(t): return T.substitute(a=t.key)",
     "a method": "class C:\n    def m(self): return 1\ndef h(x): x.m = 1\nclass D: pass\nh(D())\ndef f(t): return C().m()",
+    "beside globals of a function that are read": "TABLE = {'a': 1}\ndef h(): pass\ndef g(t): return h.__globals__['other']",
     "a mapping proxy": "from types import MappingProxyType\nTABLE = MappingProxyType({'a': 1})",
 }
 CHANGING = {
@@ -96,6 +97,7 @@ CHANGING = {
     "taken by globals()": "TABLE = {}\ndef g(t): globals()[t.key].clear()",
     "written by the globals of a function": "TABLE = {}\ndef h(): pass\ndef g(t): h.__globals__['TABLE'] = {}",
     "taken by the globals of a function": "TABLE = {}\ndef h(): pass\ndef g(t): h.__globals__.update(TABLE={})",
+    "taken from a copy of the globals": "TABLE = {}\ndef h(): pass\ndef g(t): {**h.__globals__}[t.key].clear()",
     "written by a frame": "import inspect\nTABLE = {}\ndef g(t): inspect.currentframe().f_globals['TABLE'] = {}",
     "written through a proxy": "import weakref\nclass C:\n    n = 1\nc = C()\np = weakref.proxy(c)\n"
     "def g(t): p.n = 2\ndef f(t): return c.n",
@@ -148,6 +150,15 @@ def test_a_number_that_a_function_assigns_is_shared(program: Program) -> None:
     [reason] = found(module.f).shared
     assert "reads the global `n`, which is assigned by a function" in reason.text
     assert is_constant(module.g)
+
+
+def test_globals_of_a_function_that_are_only_read_stay_what_they_are(program: Program) -> None:
+    module = program("""
+        n = 1
+        def f(t): return n
+        def g(t): return {**f.__globals__}, f.__globals__.get(t.key), f.__globals__['n'], t.key in f.__globals__
+    """)
+    assert is_constant(module.f)
 
 
 def test_another_module_can_write_a_global(program: Program) -> None:

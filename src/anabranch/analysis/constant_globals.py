@@ -20,6 +20,9 @@ from anabranch.analysis.reading import Reader, resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import Shape
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
+from anabranch.analysis.words import words
+
+_READING = words("copy get items keys values")  # methods of dictionaries
 
 
 def rebound_global(origin: GlobalName) -> Problem | None:
@@ -70,6 +73,9 @@ def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
             return written_by_stray(namespace, "may be changed")
         for text in namespace.texts:
             reader = Reader(text, namespace.names, shape)
+            for use in uses_of(text).dynamic:
+                if use.is_deferred and _is_way_to(use, [name for _, name in group]):
+                    return Problem("may be reached by other means", location_of(use))
             for owner, name in group:
                 for use in uses_of(text).attributes[name] if name in text.text else ():
                     if _may_be_module(use, namespace, owner):
@@ -85,7 +91,7 @@ def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespa
     parent = use.text.parents.get(node)
     match node:
         case ast.Attribute(attr=attr) if attr in WAYS_TO_GLOBALS:
-            return _key(parent) in (None, name)
+            return _key(parent) in (None, name) and not _is_only_read(node, use)
         case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
             return key == name and _may_be(target, use, where, namespace)
         case (
@@ -106,6 +112,12 @@ def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespa
             return False
 
 
+def _is_way_to(use: Use, names: list[str]) -> bool:
+    """Whether globals of these names may be taken from those of a function or a frame."""
+    is_way = isinstance(use.node, ast.Attribute) and use.node.attr in WAYS_TO_GLOBALS
+    return is_way and _key(use.text.parents.get(use.node)) in (None, *names)
+
+
 def _key(parent: ast.AST | None) -> str | None:
     """The only key under which a dictionary is looked at there."""
     match parent:
@@ -113,6 +125,19 @@ def _key(parent: ast.AST | None) -> str | None:
             return key
         case _:
             return None
+
+
+def _is_only_read(names: ast.AST, use: Use) -> bool:
+    """Whether values are taken from a dictionary there, and it is not handed on."""
+    match use.text.parents.get(names):
+        case ast.Subscript(ctx=ast.Load()) | ast.Compare():
+            return True
+        case ast.Dict(keys=keys, values=values):
+            return any(key is None and value is names for key, value in zip(keys, values, strict=True))
+        case ast.Attribute(attr=attr) as method if attr in _READING:
+            return isinstance(use.text.parents.get(method), ast.Call)
+        case _:
+            return False
 
 
 def _may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:
