@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from anabranch.engines.own_output import check_inputs_stay
 from anabranch.errors import SourceError
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.values import key_reader, order_reader
@@ -72,9 +73,10 @@ class _Reader:
 
 
 def check_sources(graph: Graph) -> None:
-    """Say before anything is processed which source cannot be read, where that can be known."""
+    """Say before anything is processed which source cannot be read, where that can be known, or would be replaced."""
     for operator in graph.sources:
         cast(SourceDefinition, operator.definition).check(operator)
+    check_inputs_stay(graph)
 
 
 def draw(sources: Sequence[Operator]) -> Generator[Drawn, None, None]:

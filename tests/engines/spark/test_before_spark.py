@@ -63,8 +63,12 @@ def files_in(folder: Path) -> list[str]:
 
 
 def a_folder_where_a_file_should_be(folder: Path) -> Any:
+    return items().write_csv(a_folder(folder))
+
+
+def a_folder(folder: Path) -> Path:
     (folder / "out").mkdir(exist_ok=True)
-    return items().write_csv(folder / "out")
+    return folder / "out"
 
 
 def a_file_where_a_folder_should_be(folder: Path) -> Any:
@@ -165,6 +169,22 @@ def test_a_look_at_a_pipe_writes_nothing_to_it(tmp_path: Path) -> None:
     assert read == [b"last"]
 
 
+def test_a_look_at_outputs_makes_no_folder_that_another_would_stumble_over(tmp_path: Path) -> None:
+    stream = items()
+    sinks = [stream.write_csv(tmp_path / "out"), stream.write_csv(tmp_path / "out" / "deep" / "a.csv")]
+    with pytest.raises(SparkWasAsked):  # as with the sequential engine, only the end tells
+        ab.run(as_program(*sinks), engine="spark")
+    assert files_in(tmp_path) == []
+
+
+def test_behind_an_output_that_only_opening_tells_of_nothing_is_looked_at(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    stream = items()
+    sinks = [stream.write_csv(tmp_path / "pipe"), stream.write_csv(a_folder(tmp_path))]
+    with pytest.raises(SparkWasAsked):
+        ab.run(as_program(*sinks), engine="spark")
+
+
 def test_how_long_spark_took_to_start_is_a_figure_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     def slowly(options: Any) -> Any:
         time.sleep(0.05)
@@ -223,7 +243,11 @@ class Checkpointed:
 def test_a_look_at_the_output_of_a_stream_leaves_nothing(tmp_path: Path) -> None:
     os.symlink(tmp_path / "target.csv", tmp_path / "link.csv")
     stream = items()
-    sinks = [stream.write_csv(tmp_path / "link.csv"), stream.write_parquet(tmp_path / "parts")]
+    sinks = [
+        stream.write_csv(tmp_path / "link.csv"),
+        stream.write_csv(tmp_path / "new" / "deep" / "out.csv"),
+        stream.write_parquet(tmp_path / "other" / "parts"),
+    ]
     for _ in range(2):
         with pytest.raises(SparkWasAsked):
             ab.start(as_program(*sinks), checkpoint=tmp_path / "state")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Some file systems cannot force a folder out, and a folder may be writable without being readable: there the name is
@@ -34,3 +36,15 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for each in missing:
         sync_folder(each.parent)
+
+
+@contextmanager
+def leaving_no_folder(folder: Path) -> Iterator[None]:
+    """For who only tries: a folder that is not there, and those above it, are not there afterwards either."""
+    missing = [each for each in (folder, *folder.parents) if not os.path.exists(each)]
+    try:
+        yield
+    finally:
+        for each in missing:
+            with suppress(OSError):  # it was not made, or somebody else has put something there
+                each.rmdir()

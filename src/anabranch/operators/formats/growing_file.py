@@ -10,7 +10,7 @@ from pathlib import Path
 
 from anabranch.errors import SinkError
 from anabranch.operators.formats.atomic_file import writing_to
-from anabranch.operators.formats.durability import make_folder, sync_folder
+from anabranch.operators.formats.durability import leaving_no_folder, make_folder, sync_folder
 
 
 def check_new_file(path: Path) -> None:
@@ -19,9 +19,11 @@ def check_new_file(path: Path) -> None:
         found = _size(path)
         if found:
             raise not_of_this_stream(path)
-        os.close(open_new(path))
-        if found is None:
-            os.unlink(os.path.realpath(path))  # a link stays
+        target = Path(os.path.realpath(path))  # a link stays
+        with leaving_no_folder(target.parent):
+            os.close(open_new(path))
+            if found is None:
+                os.unlink(target)
 
 
 def open_new(path: Path) -> int:

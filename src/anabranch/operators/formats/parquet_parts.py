@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch.errors import SinkError
 from anabranch.graph.schema import Schema
 from anabranch.operators.formats.atomic_file import is_leftover, writing_to
-from anabranch.operators.formats.durability import make_folder
+from anabranch.operators.formats.durability import leaving_no_folder, make_folder
 from anabranch.operators.formats.growing_file import lost, not_of_this_stream
 from anabranch.operators.formats.parquet_writer import ParquetFileWriter
 from anabranch.operators.formats.writer import StreamWriter
@@ -43,10 +43,8 @@ class ParquetParts(StreamWriter):
             if any(not name.startswith(".") for name in _names(path)):
                 raise not_of_this_stream(path)
             folder = Path(os.path.realpath(path))
-            was_there = folder.exists()
-            make_folder(folder)
-            if not was_there:
-                folder.rmdir()
+            with leaving_no_folder(folder):
+                make_folder(folder)
 
     def resume(self, path: Path, position: Any | None) -> None:
         self.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
 
 from anabranch.errors import SinkError
 from anabranch.graph.model import Operator
@@ -22,8 +21,10 @@ class SinkDefinition(OperatorDefinition):
         """What only one sink of a program may write to."""
         return None
 
-    # Whether `check` finds all that opening the sink would.
-    can_be_checked: ClassVar[bool] = True
+    @property
+    def can_be_checked(self) -> bool:
+        """Whether `check` finds all that opening the sink would."""
+        return True
 
     def check(self, operator: Operator) -> None:
         """Raise the `SinkError` that opening the sink would raise, as far as that can be known without being seen."""

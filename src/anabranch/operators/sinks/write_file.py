@@ -15,6 +15,7 @@ from anabranch.graph.schema import Schema
 from anabranch.operators.base import Emission, SinkMeaning
 from anabranch.operators.formats import FILE_FORMATS, RowWriter, StreamWriter, file_format
 from anabranch.operators.formats.atomic_file import AtomicFile
+from anabranch.operators.formats.durability import leaving_no_folder
 from anabranch.operators.formats.parts_folder import PartsFolder, part_in
 from anabranch.operators.sinks.base import SinkDefinition, located
 
@@ -53,14 +54,19 @@ class WriteFile(SinkDefinition):
     def check_schema(self, schema: Schema) -> None:
         file_format(self.format).check_schema(schema)
 
+    @property
+    def can_be_checked(self) -> bool:
+        """Not where something stands that is written directly, as a pipe or a socket: only opening it tells."""
+        return os.path.isfile(self.path) or os.path.isdir(self.path) or not os.path.exists(self.path)
+
     def check(self, operator: Operator) -> None:
-        with located(operator):
+        with located(operator), leaving_no_folder(Path(self.target).parent):
             if self.is_folder:
                 folder = self.folder()
                 folder.open()
                 folder.discard()
             else:
-                AtomicFile(Path(self.path)).discard()  # a pipe or a device is only looked at
+                AtomicFile(Path(self.path)).discard()
 
     def folder(self) -> PartsFolder:
         return PartsFolder(Path(self.path), _SUFFIXES.get(self.format, self.format))

@@ -26,7 +26,6 @@ class WriteTcp(SinkDefinition):
     """Connects as a client before the first tuple and sends each as a line at once. CSV has no header."""
 
     record: ClassVar[Record] = Record(kind="write_tcp")
-    can_be_checked: ClassVar[bool] = False  # the server would see a connection
 
     host: str
     port: int
@@ -36,6 +35,10 @@ class WriteTcp(SinkDefinition):
     def __post_init__(self) -> None:
         check_port(self.port)
         text_format(self.format)
+
+    @property
+    def can_be_checked(self) -> bool:
+        return False  # the server would see a connection
 
     @property
     def address(self) -> str:

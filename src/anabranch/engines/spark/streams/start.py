@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
+from anabranch.engines.own_output import check_output_is_no_input
 from anabranch.engines.shared_sources import may_share
 from anabranch.engines.spark.chunk_rows import ROW
 from anabranch.engines.spark.exchange import described
@@ -150,11 +151,12 @@ def _let_go(folder: Checkpoint, taker: Taker | None) -> None:
 
 
 def _check_files(graph: Graph) -> None:
-    """What names neither a folder nor a pattern is a file that has to be there."""
+    """What names neither a folder nor a pattern is a file that has to be there, and none is one of the stream's."""
     for source in graph.sources:
         if isinstance(source.definition, ReadFiles) and not has_pattern(source.definition.pattern):
             with located(source):
                 source.definition.files()
+    check_output_is_no_input(graph)
 
 
 def _check_outputs(graph: Graph) -> None:
