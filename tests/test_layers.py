@@ -34,6 +34,7 @@ SHARED_BY_ENGINES = [
     "batching",
     "drawing",
     "drawing_by_columns",
+    "own_output",
     "interrupts",
     "sinks",
     "shared_sources",

@@ -73,6 +73,10 @@ CONSTANT = {
     "a list": "TABLE = [1, 2]\ndef f(t): return TABLE[0], max(TABLE), [x for x in TABLE], t.n in TABLE",
     "a template": "import string\nT = string.Template('a')\ndef f(t): return T.substitute(a=t.key)",
     "a method": "class C:\n    def m(self): return 1\ndef h(x): x.m = 1\nclass D: pass\nh(D())\ndef f(t): return C().m()",
+    "made by the constructor of a base": "class B:\n    def __init__(self): self.n = 1\nclass C(B):\n"
+    "    def __init__(self): B.__init__(self)\nc = C()\ndef f(t): return c.n",
+    "beside vars() of something else": "import argparse\nTABLE = {'a': 1}\nOPTIONS = vars(argparse.Namespace(a=1))",
+    "beside a name of the user's own": "TABLE = {'a': 1}\nvars = [1]\ndef g(t): return vars",
     "beside globals of a function that are read": "TABLE = {'a': 1}\ndef h(): pass\ndef g(t): return h.__globals__['other']",
     "a mapping proxy": "from types import MappingProxyType\nTABLE = MappingProxyType({'a': 1})",
 }
@@ -99,6 +103,24 @@ CHANGING = {
     "taken by the globals of a function": "TABLE = {}\ndef h(): pass\ndef g(t): h.__globals__.update(TABLE={})",
     "taken from a copy of the globals": "TABLE = {}\ndef h(): pass\ndef g(t): {**h.__globals__}[t.key].clear()",
     "written by a frame": "import inspect\nTABLE = {}\ndef g(t): inspect.currentframe().f_globals['TABLE'] = {}",
+    "written by globals() that are kept": "TABLE = {}\nG = globals()\ndef g(t): G['TABLE'] = {}",
+    "written by globals() that are a default": "TABLE = {}\ndef g(t, names=globals()): names['TABLE'] = {}",
+    "written by the global of a class": "n = 1\ndef g(t):\n    class C:\n        global n\n        n = 2\ndef f(t): return n",
+    "taken by a pattern": "TABLE = {}\ndef h(): pass\ndef g(t):\n    match h:\n        case object(__globals__=names): names.clear()",
+    "an object that is made again": "class C:\n    def __init__(self, n): self.n = n\nc = C(1)\n"
+    "def g(t): c.__init__(2)\ndef f(t): return c.n",
+    "an object that is made again by its class": "class C:\n    def __init__(self, n): self.n = n\nc = C(1)\n"
+    "def g(t): C.__init__(c, 2)\ndef f(t): return c.n",
+    "an object whose dict is kept": "class C:\n    def __init__(self): self.n = 1\nc = C()\nD = c.__dict__\n"
+    "def g(t): D['n'] = 2\ndef f(t): return c.n",
+    "an object written by setattr of another name": "class C:\n    def __init__(self): self.n = 1\nc = C()\n"
+    "put = setattr\ndef g(t): put(c, 'n', 2)\ndef f(t): return c.n",
+    "an object handed to setattr": "import functools\nclass C:\n    def __init__(self): self.n = 1\nc = C()\n"
+    "def g(t): functools.partial(setattr, c)('n', 2)\ndef f(t): return c.n",
+    "an object written by its base": "class C:\n    def __init__(self): self.n = 1\n"
+    "    def h(self): super().__setattr__('n', 2)\nc = C()\ndef g(t): c.h()\ndef f(t): return c.n",
+    "an object written through a slot": "class C:\n    __slots__ = ('n',)\n    def __init__(self): self.n = 1\nc = C()\n"
+    "def g(t): C.n.__set__(c, 2)\ndef f(t): return c.n",
     "written through a proxy": "import weakref\nclass C:\n    n = 1\nc = C()\np = weakref.proxy(c)\n"
     "def g(t): p.n = 2\ndef f(t): return c.n",
     "made by a function that keeps it": "KEPT = []\ndef make():\n    table = {}\n    KEPT.append(table)\n    return table\nTABLE = make()",

@@ -90,6 +90,10 @@ def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespa
     node = use.node
     parent = use.text.parents.get(node)
     match node:
+        case ast.MatchClass():
+            return True
+        case ast.Name():
+            return where is namespace
         case ast.Attribute(attr=attr) if attr in WAYS_TO_GLOBALS:
             return _key(parent) in (None, name) and not _is_only_read(node, use)
         case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
@@ -100,7 +104,9 @@ def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespa
             return _may_be(target, use, where, namespace)
         case _ if where is not namespace:
             return False  # the rest reaches the globals of its own module
-        case ast.Call(func=ast.Name(id="globals")):
+        case ast.Call(func=ast.Name(id="locals" | "vars")) if use.function is not None:
+            return False
+        case ast.Call(func=ast.Name(id="globals" | "locals" | "vars")):
             return _key(parent) in (None, name)
         case ast.Call(func=ast.Name(id="exec" | "eval"), args=[ast.Constant(value=str(code)), *_]):
             return name in code

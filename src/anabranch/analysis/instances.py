@@ -9,7 +9,7 @@ from enum import Enum
 from types import ModuleType
 from typing import Any
 
-from anabranch.analysis.modules import Namespace, namespace_of, neighbours
+from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
 from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.source import SourceText
@@ -92,12 +92,37 @@ def written_attribute(
     if found is None:
         return "cannot be followed: not all of the source around it is known", None
     for use, _, receiver in found if not is_frozen else ():
-        if _is_write(use, receiver, is_instance):
+        is_made_again = receiver is Receiver.BEING_MADE and is_instance and _is_made_again(cls)
+        if is_made_again or _is_write(use, receiver, is_instance):
             return "is assigned by a function", Location(use.text.file, getattr(use.node, "lineno", 1))
     for use, receiver in _dynamic_writes(cls, name):
         if _is_write(use, receiver, is_instance):
             return "may be assigned by other means", Location(use.text.file, getattr(use.node, "lineno", 1))
     return None
+
+
+def _is_made_again(cls: type) -> bool:
+    """Whether a function calls the constructor of an object that exists: `config.__init__(5)`."""
+    key = (cls, world())
+    if key not in _made_again:
+        _made_again[key] = any(
+            use.is_deferred and not _is_of_construction(use) and receiver is not Receiver.UNRELATED
+            for name in _CONSTRUCTION
+            if name != "__new__"  # which makes another object
+            for use, _, receiver in attribute_uses(cls, name) or ()
+        )
+    return _made_again[key]
+
+
+_made_again: dict[tuple[type, int], bool] = {}
+
+
+def _is_of_construction(use: Use) -> bool:
+    """`super().__init__(…)`, or in a constructor `Base.__init__(self, …)`."""
+    match use.node:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
+            return True
+    return getattr(use.function, "name", "") in _CONSTRUCTION
 
 
 def may_be_hidden(cls: type, name: str) -> bool:
@@ -167,6 +192,18 @@ def _unbound_target(node: ast.AST, text: SourceText, names: list[str]) -> ast.AS
             return node
 
 
+def _super_target(node: ast.AST, text: SourceText, names: list[str]) -> ast.AST | None:
+    """`super().__setattr__("name", value)`"""
+    around = next((each for each in text.enclosing(node) if isinstance(each, FUNCTIONS)), None)
+    if getattr(around, "name", "") in ("__setattr__", "__delattr__", *_CONSTRUCTION):
+        return None  # how a class stores what it is told to store
+    match text.parents.get(node):
+        case ast.Call(args=[ast.Constant(value=str(key)), *_]):
+            return node if key in names else None
+        case _:
+            return node
+
+
 def _dynamic_target(node: ast.AST, text: SourceText, names: list[str]) -> ast.AST | None:
     """The object a dynamic write may go to; the node itself where that may be anything."""
     match node:
@@ -182,8 +219,14 @@ def _dynamic_target(node: ast.AST, text: SourceText, names: list[str]) -> ast.AS
             return node
         case ast.Attribute(value=ast.Name(id="object" | "type"), attr="__setattr__" | "__delattr__"):
             return _unbound_target(node, text, names)
+        case ast.MatchClass():
+            return node
+        case ast.Name(id=name):
+            return None if name in ("globals", "locals") else node
+        case ast.Attribute(value=ast.Attribute(attr=key), attr="__set__" | "__delete__"):
+            return _unbound_target(node, text, []) if key in names else None
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
-            return None  # how a class stores what it is told to store
+            return _super_target(node, text, names)
         case ast.Attribute(attr=attr) if attr in WAYS_TO_GLOBALS:
             return None  # names of modules, not attributes
         case ast.Attribute(value=target):

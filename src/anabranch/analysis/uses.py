@@ -10,18 +10,18 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from anabranch.analysis.scopes import COMPREHENSIONS, FUNCTIONS, scope_of
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.syntax import children, walk
 from anabranch.analysis.values import FunctionNode
 
-# Calls through which anything may be written without its name being seen.
+# Functions through which anything may be written without its name being seen; under another name, or as values, too.
 _DYNAMIC = ("globals", "exec", "eval", "setattr", "delattr", "vars", "locals")
 # Attributes of functions and frames that are the globals of a module, whichever.
 WAYS_TO_GLOBALS = ("__globals__", "f_globals", "f_locals")
-_DYNAMIC_ATTRIBUTES = ("__dict__", "__setattr__", "__delattr__", *WAYS_TO_GLOBALS)
+_DYNAMIC_ATTRIBUTES = ("__dict__", "__setattr__", "__delattr__", "__set__", "__delete__", *WAYS_TO_GLOBALS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,7 @@ def uses_of(text: SourceText) -> Uses:
         with _deep_recursion():
             for statement in text.tree.body:
                 walker.visit(statement)
+        walker.uses.dynamic += _builtins_as_values(text, walker.uses)
         known = _uses[text] = walker.uses
     return known
 
@@ -141,13 +142,19 @@ class _Walker:
                     self.name((alias.asname or alias.name).split(".")[0], node)
                 return
             case ast.Call(func=ast.Name(id=name)) if name in _DYNAMIC:
-                self.uses.dynamic.append(self.use(node))
+                self._dynamic(node)
+            case ast.MatchClass(kwd_attrs=attributes) if any(each in _DYNAMIC_ATTRIBUTES for each in attributes):
+                self._dynamic(node)
             case _:
                 pass
         if isinstance(node, ast.Attribute) and node.attr in _DYNAMIC_ATTRIBUTES:
-            self.uses.dynamic.append(self.use(node))
+            self._dynamic(node)
         for child in children(node):
             self.visit(child)
+
+    def _dynamic(self, node: ast.AST) -> None:
+        use = self.use(node)
+        self.uses.dynamic.append(replace(use, is_deferred=use.is_deferred or _is_kept(node, self.text)))
 
     def _function(self, node: FunctionNode) -> None:
         if not isinstance(node, ast.Lambda):
@@ -171,6 +178,7 @@ class _Walker:
             self.visit(part)
         own = {n.id for statement in node.body for n in _shallow_names(statement)}
         own |= {s.name for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+        own -= {name for statement in node.body if isinstance(statement, ast.Global) for name in statement.names}
         self.scopes.append(_ClassScope(node.name, own))
         for statement in node.body:
             self.visit(statement)
@@ -195,6 +203,40 @@ class _Walker:
         if isinstance(node, ast.GeneratorExp):
             self.deferred -= 1
         self.scopes.pop()
+
+
+def _is_kept(node: ast.AST, text: SourceText) -> bool:
+    """Whether a module's statement, which has run, gave something to functions through which they may write."""
+    match node:
+        case ast.Call(func=ast.Name(id="globals" | "locals" | "vars")) | ast.Attribute():
+            pass
+        case _:
+            return False
+    match text.parents.get(node):
+        case ast.Subscript() | ast.Attribute() | ast.Compare() | ast.Expr() | ast.For() | ast.comprehension():
+            return False
+        case ast.keyword(arg=None):
+            return False  # a copy
+        case ast.Call(func=function):
+            return function is not node
+        case ast.Dict(keys=keys, values=values):
+            return any(key is not None and value is node for key, value in zip(keys, values, strict=True))
+        case _:
+            return True
+
+
+def _builtins_as_values(text: SourceText, uses: Uses) -> Iterator[Use]:
+    """Where such a function is not called but handed on, or gets another name: what is done with it is not seen."""
+    for name in _DYNAMIC:
+        found = uses.globals.get(name, [])
+        if any(not isinstance(getattr(use.node, "ctx", None), ast.Load) for use in found):
+            continue  # it is one of the user's own
+        for use in found:
+            match text.parents.get(use.node):
+                case ast.Call(func=function) if function is use.node:
+                    pass
+                case _:
+                    yield replace(use, is_deferred=True)
 
 
 def _shallow_names(statement: ast.AST) -> list[ast.Name]:

@@ -7,6 +7,7 @@ import builtins
 import functools
 import inspect
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MappingProxyType, MethodType
@@ -29,7 +30,10 @@ from anabranch.errors import Location
 
 # These look at the function or the frame that they are called in, so they mean something else in other code.
 _BOUND_TO_THEIR_PLACE = words("super locals globals vars dir eval exec __class__")
-_LOOKS_AT_FRAMES = (inspect.currentframe, inspect.stack, inspect.trace, sys._getframe, sys._current_frames)
+_LOOKS_AT_FRAMES = (
+    inspect.currentframe, inspect.stack, inspect.trace, sys._getframe, sys._current_frames,
+    traceback.extract_stack, traceback.format_stack, traceback.walk_stack,
+)  # fmt: skip
 _OF_THE_LOADER = words("__name__ __file__ __loader__ __spec__ __path__ __package__ __cached__ __builtins__ __doc__")
 
 
@@ -235,9 +239,10 @@ def _read(definition: FunctionType) -> UserFunction:
             constants[use.id], origin = _constant(home, use)
             if origin is not None:
                 origins[use.id] = origin
+    seen = [definition]
     for child in walk(node):
         match child:
-            case ast.Name() | ast.Attribute() if _looks_at_frames(resolve(child, home.namespace)):
+            case ast.Name() | ast.Attribute() if _looks_at_frames(resolve(child, home.namespace), seen):
                 raise _NotPlain("looks at the frames of the interpreter", Location(home.file, child.lineno))
     positional = tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args))
     function = UserFunction(node, home.file, positional, constants, definition, None, _defaults(home), False, origins)
@@ -251,8 +256,18 @@ def _read(definition: FunctionType) -> UserFunction:
 _MISSING = object()
 
 
-def _looks_at_frames(held: Any) -> bool:
-    return any(held is each for each in _LOOKS_AT_FRAMES)
+def _looks_at_frames(held: Any, seen: list[FunctionType]) -> bool:
+    """Whether a function does, or one that it calls: the frame of who called it is among those that it sees."""
+    if any(held is each for each in _LOOKS_AT_FRAMES):
+        return True
+    if not isinstance(held, FunctionType) or held in seen or is_library_function(held):
+        return False
+    seen.append(held)
+    home = home_of(held)
+    if home is None:
+        return False
+    names = [child for child in walk(home.node) if isinstance(child, ast.Name | ast.Attribute)]
+    return any(_looks_at_frames(resolve(each, home.namespace), seen) for each in names)
 
 
 def _defaults(home: Home) -> Mapping[str, Any]:

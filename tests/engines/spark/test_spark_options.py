@@ -29,6 +29,9 @@ class Item(NamedTuple):
         ({"master": "sc://host:port"}, "sc://host:port is no address of a Spark Connect", "sc://localhost:15002"),
         ({"master": "sc://host:99999"}, "sc://host:99999 is no address of a Spark Connect", "sc://localhost:15002"),
         ({"master": "sc://"}, "sc:// is no address of a Spark Connect", "sc://localhost:15002"),
+        ({"master": "nonsense"}, "master='nonsense' is none that Spark knows", "local[4]"),
+        ({"master": "local[x]"}, "master='local[x]' is none that Spark knows", "local[4]"),
+        ({"master": ""}, "master='' is none that Spark knows", "local[4]"),
         ({"spark_conf": "a=b"}, "spark_conf='a=b' has no settings by name", "spark.executor.memory"),
     ],
 )
@@ -46,6 +49,14 @@ def test_what_makes_no_sense_is_refused_at_the_callers_line(
     assert refused.value.location is not None
     assert refused.value.location.file == __file__
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    "master",
+    ["local", "local[*]", "local[4]", "local[*, 4]", "local-cluster[2,1,1024]", "yarn", "k8s://https://h:1", "own://x"],
+)
+def test_what_spark_may_know_is_left_to_it(master: str) -> None:
+    assert spark_options(None, master, None, False).master == master
 
 
 def test_settings_are_text_as_spark_has_them() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from anabranch.analysis import constancy
 from anabranch.analysis.instances import may_be_hidden
+from anabranch.analysis.lookup import static
 from anabranch.analysis.origins import ClassAttribute
 from anabranch.codegen.functions import Refusal, user_function
 from anabranch.codegen.inference import type_class, type_function
@@ -42,6 +43,8 @@ def inline_methods(factory: Callable[[], Any], methods: dict[str, Schema]) -> di
         return {}
     if isinstance(typed, Refusal):
         return {}
+    if static(cls, "__new__")[0] is not object or may_be_hidden(cls, "__class__"):
+        return {}  # instances may be of another class
     found = {}
     for name in methods:
         is_own = name in typed.fields or may_be_hidden(cls, name)  # of the instance, not of its class

@@ -90,7 +90,7 @@ def _places(layout: Layout, width: int) -> Iterator[str]:
         margin = 2 + columns(begin)
         yield from wrapped(begin + operators, width, indent=2, hanging=margin)
         for each in come:
-            yield from wrapped(each, width, indent=margin + 2, hanging=margin + 4)
+            yield from wrapped(each, width, indent=6, hanging=8)
 
 
 def _orders(plan: Plan, layout: Layout, width: int) -> Iterator[str]:

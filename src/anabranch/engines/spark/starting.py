@@ -36,6 +36,8 @@ _LEAST_HEAP, _MOST_HEAP = 1_024, 4_096  # MB
 _MASTERS = "master= (--master) is where Spark runs: local[4], spark://host:7077, sc://host:15002"
 _OF_MASTERS = re.compile(r"\bmaster\b", re.IGNORECASE)
 _GAVE_UP = re.compile(r"stopped SparkContext|masters are unresponsive")
+# Where there is a scheme, only Spark knows whether somebody has taught it that one.
+_NAMES_OF_MASTERS = re.compile(r"yarn|local(\[\s*(\*|\d+)\s*(,\s*\d+\s*)?\])?|local-cluster\[[\d\s,]+\]|.+://.+")
 _CLUSTER_HERE = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")
 
 # What moves chunk rows is copied, not compressed. Those of a job are in jobs.py.
@@ -73,6 +75,8 @@ def spark_options(session: Any, master: Any, conf: Any, ui: bool) -> SparkOption
         raise UsageError(f"master={shown(master)} is no address", hint='for example master="local[4]"')
     if master is not None and master.startswith("sc://"):
         _address(master)
+    elif master is not None and not _NAMES_OF_MASTERS.fullmatch(master):
+        raise UsageError(f"master={master!r} is none that Spark knows", hint=_MASTERS)
     if conf is not None and not isinstance(conf, Mapping):
         raise UsageError(
             f"spark_conf={shown(conf)} has no settings by name", hint='for example {"spark.executor.memory": "4g"}'
