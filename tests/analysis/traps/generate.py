@@ -1,0 +1,211 @@
+"""Makes operators that are certainly not safe to run in parallel, from what the probe saw, and sees each of them fire."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import re
+import textwrap
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .bodies import body_of
+from .effects import EFFECTS, Effect, watching
+from .places import PLACES, Place, body_at
+from .probe import BASES, IMPORTED, Seen, observed, quiet
+
+HEADER = f"""from typing import NamedTuple
+import os, sys, time
+import {', '.join(sorted({*IMPORTED, 'itertools', 'random', 'time'}))}
+from collections import Counter, OrderedDict, defaultdict, deque
+
+
+class T(NamedTuple):
+    k: int
+    v: float
+
+
+class Manager:
+    async def __aenter__(self):
+        return 1
+
+    async def __aexit__(self, *problem):
+        return None
+
+
+async def go_on(value):
+    return value
+
+
+async def count_up():
+    yield 1
+"""
+
+
+@dataclass(frozen=True)
+class Trap:
+    """An operator that calls a special method with an effect.
+
+    `source` is its own part of a module that begins with `HEADER`. `changes_reached` says whether the effect changes
+    something that the operator's code names: a global, or a class attribute.
+    """
+
+    name: str
+    pair: tuple[str, str]
+    place: str
+    effect: str
+    base: str
+    source: str
+    operator: str
+    kind: str  # map, filter, flat_map, or process: a keyed class
+    changes_reached: bool
+
+    @property
+    def is_keyed(self) -> bool:
+        return self.kind == "process"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A combination that no trap could be made of."""
+
+    pair: tuple[str, str]
+    place: str
+    effect: str
+    reason: str
+
+
+def make_traps(sample: int | None = None) -> tuple[Trap, ...]:
+    """All traps, or about so many, always the same ones, spread over pairs, places and effects."""
+    made = all_traps()[0]
+    if sample is None or sample >= len(made):
+        return made
+    return made[:: len(made) // sample][:sample]
+
+
+@functools.cache
+def all_traps() -> tuple[tuple[Trap, ...], tuple[LeftOut, ...]]:
+    made: list[Trap] = []
+    left_out: list[LeftOut] = []
+    with quiet():
+        for pair, seen in observed().items():
+            for trap in _traps_of(pair, seen):
+                (made if isinstance(trap, Trap) else left_out).append(trap)
+    return tuple(made), tuple(left_out)
+
+
+def _traps_of(pair: tuple[str, str], seen: Sequence[Seen]) -> Iterator[Trap | LeftOut]:
+    """One for each place, with the effects and the constructs in turn."""
+    variants = _varied(seen)
+    turn = zlib.crc32("/".join(pair).encode())
+    for at, place in enumerate(PLACES):
+        effect = EFFECTS[(turn + at) % len(EFFECTS)]
+        reason = ""
+        for one in itertools.islice(itertools.chain(variants[at:], variants[:at]), 4):
+            found = _trap(pair, one, place, effect)
+            if isinstance(found, Trap):
+                yield found
+                break
+            reason = reason or found
+        else:
+            yield LeftOut(pair, place.name, effect.name, reason)
+
+
+def _varied(seen: Sequence[Seen]) -> list[Seen]:
+    """The bases in turn, so that the first few differ most."""
+    by_base = collections.defaultdict(list)
+    for one in seen:
+        by_base[one.base].append(one)
+    turns = itertools.zip_longest(*by_base.values())
+    return [one for turn in turns for one in turn if one is not None][: 2 * len(PLACES)]
+
+
+def _trap(pair: tuple[str, str], seen: Seen, place: Place, effect: Effect) -> Trap | str:
+    name = re.sub(r"\W+", "_", f"{pair[0]}_{pair[1].strip('_')}_{place.name}_{effect.name}_{seen.base}")
+    reason = ""
+    for beside in _companions(seen):
+        for guarded in (False, True):
+            source = source_of(seen, place, effect, beside, guarded)
+            try:
+                has_fired, has_raised = fires(source, place.kind, effect)
+            except Exception as problem:
+                reason = reason or f"cannot be set up ({type(problem).__name__})"
+                break
+            if has_fired and not has_raised:
+                return Trap(name, pair, place.name, effect.name, seen.base, source, "op_I", place.kind, bool(effect.reached))
+            if not has_fired:
+                reason = "does not fire"
+                break
+    return reason
+
+
+def _companions(seen: Seen) -> Iterator[tuple[str, ...]]:
+    """Special methods that the trap's own may need beside it, from none to all that were called with it."""
+    yield ()
+    for count in (1, 2):
+        yield from itertools.combinations(seen.beside[:4], count)
+    if len(seen.beside) > 2:
+        yield seen.beside
+
+
+def source_of(seen: Seen, place: Place, effect: Effect, beside: tuple[str, ...], guarded: bool) -> str:
+    """The trap's part of a module; `_I` stands for its number."""
+    methods = [body_of(seen.method).text(effect.statement, effect.number, seen.base)]
+    for name in beside:
+        text = body_of(name).text("", "1", seen.base)
+        methods.append(text.replace("return iter((1,))", "return self") if seen.iterates_itself else text)
+    inside = textwrap.indent("\n\n".join(methods), "    ")
+    definition = _class(place.style, seen.base, inside)
+    making = BASES[seen.base].replace("K(", "K_I(")
+    body = body_at(place, re.sub(r"\bK\b", "K_I", seen.construct.code), guarded)
+    operator = place.operator.replace("BODYBODY", textwrap.indent(body, "    ")).replace("BODY", body)
+    parts = [effect.setting_up, definition, place.setting_up, operator]
+    return "\n\n\n".join(part for part in parts if part).replace("OBJECT", making) + "\n"
+
+
+def _class(style: str, base: str, inside: str) -> str:
+    if style == "own":
+        return f"class K_I({base}):\n{inside}"
+    if style == "inherited":
+        return f"class Base_I({base}):\n{inside}\n\n\nclass K_I(Base_I):\n    pass"
+    return f"class Mixin_I:\n{inside}\n\n\nclass K_I(Mixin_I, {base}):\n    pass"
+
+
+@functools.cache
+def _header() -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "traps_header"}
+    exec(compile(HEADER, "<header>", "exec", dont_inherit=True), names)
+    return names
+
+
+def trial(source: str) -> dict[str, Any]:
+    """The names of a module with that source, loaded only to be tried."""
+    names = {**_header(), "__name__": "traps_trial"}
+    exec(compile(source, "<trap>", "exec", dont_inherit=True), names)
+    return names
+
+
+def fires(source: str, kind: str, effect: Effect) -> tuple[bool, bool]:
+    """Whether the effect happens when the operator gets a few tuples, one after the other; and whether it raises."""
+    names = trial(source)
+    operator = names["op_I"]
+    has_raised = False
+    with watching(names, effect) as has_fired:
+        for value in range(3):
+            item = names["T"](value % 2, float(value))
+            try:
+                if kind == "process":
+                    list(operator().process(item))
+                else:
+                    operator(item)
+            except Exception:
+                has_raised = True
+        return has_fired(), has_raised
+
+
+def numbered(trap: Trap, number: int) -> tuple[str, str]:
+    """The source and the operator's name with a number, so that many traps can share a module."""
+    return re.sub(r"_I\b", f"_{number}", trap.source), f"op_{number}"
