@@ -8,10 +8,11 @@ import collections
 from anabranch.analysis import arithmetic
 from anabranch.analysis.counts import ANY, Count
 from anabranch.analysis.making import made
-from anabranch.analysis.protocols import special, touch
+from anabranch.analysis.protocols import class_of, special, touch
 from anabranch.analysis.purity import Pure
 from anabranch.analysis.run import Args, Frame, Handler, Run
 from anabranch.analysis.selectivity import elements_of
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import held_by, shown, spread
 from anabranch.analysis.values import (
     BOOL,
@@ -21,6 +22,7 @@ from anabranch.analysis.values import (
     STR,
     UNKNOWN,
     Atom,
+    Bound,
     Const,
     Obj,
     Stream,
@@ -134,7 +136,16 @@ def stream(run: Run, node: ast.AST, held: Value, counted_like: tuple[Value, ...]
 
 
 def call_reversed(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
-    return stream(run, node, run.iterate(frame, first(args), node), args.positional[:1])
+    backwards: Value = NOTHING
+    for thing in first(args):
+        cls = class_of(thing)
+        method = user_method(cls, "__reversed__") if cls is not None else None
+        if method is not None:
+            backwards |= run.call(frame, one(Bound(Const(method), thing)), Args(), node)
+    elements = run.iterate(frame, first(args), node)
+    if backwards:
+        return backwards | stream(run, node, elements | run.iterate(frame, backwards, node), ())
+    return stream(run, node, elements, args.positional[:1])
 
 
 def call_iter(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
@@ -150,7 +161,7 @@ def call_next(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     default = join(args.positional[1:])
     result: Value = default
     for thing in first(args):
-        stepped = special(run, frame, thing, "__next__", Args(), node)
+        stepped = special(run, frame, thing, "next", Args(), node)
         if stepped is not None:
             result |= stepped
             continue
@@ -224,7 +235,7 @@ def call_any_or_all(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
 
 def call_len(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     for thing in first(args):
-        if special(run, frame, thing, "__len__", Args(), node) is None:
+        if special(run, frame, thing, "len", Args(), node) is None:
             run.read(frame, one(thing), node)
     return INT
 

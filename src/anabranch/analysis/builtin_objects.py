@@ -38,11 +38,11 @@ from anabranch.analysis.values import (
 def call_number_function(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     """abs, round, divmod, pow."""
     given = join(args.all)
-    look_at(run, frame, given, node)
+    touched = look_at(run, frame, given, node)
     kinds = {t.type for t in given if isinstance(t, Atom)}
     if kinds <= {int, bool} and all(isinstance(t, Atom) for t in given):
         return INT | PLAIN_ATOM
-    return PLAIN_ATOM if all(isinstance(t, Atom) for t in given) else PLAIN_ATOM | fresh_data(run, node)
+    return PLAIN_ATOM if all(isinstance(t, Atom) for t in given) else PLAIN_ATOM | fresh_data(run, node) | touched
 
 
 def convert_to(kind: type) -> Handler:

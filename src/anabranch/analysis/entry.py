@@ -12,9 +12,9 @@ from typing import Any, cast
 from anabranch.analysis.home import Home, home_of
 from anabranch.analysis.live_code import is_of_dataclasses
 from anabranch.analysis.lookup import static
-from anabranch.analysis.protocols import is_definitely_generated
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.scopes import Scope
+from anabranch.analysis.special_methods import is_definitely_generated
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.values import PLAIN_ATOM, Atom, Obj, Place, Plain, Site, Source, Tup, Value, one
 from anabranch.errors import Location

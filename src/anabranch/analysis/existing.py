@@ -21,11 +21,13 @@ from anabranch.analysis.lookup import (
 from anabranch.analysis.modules import is_library_class, is_library_module, namespace_of
 from anabranch.analysis.origins import ClassAttribute, GlobalName, InstanceAttribute
 from anabranch.analysis.patching import patched_module
-from anabranch.analysis.protocols import special_method
+from anabranch.analysis.protocols import refuse_unknown_methods
 from anabranch.analysis.purity import is_numpy_ufunc
-from anabranch.analysis.run import Frame, Run
+from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import shown
 from anabranch.analysis.values import (
+    NONE,
     STR,
     UNKNOWN,
     Bound,
@@ -86,6 +88,15 @@ def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node
 
 
 def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Value:
+    meta = type(cls)
+    if is_user_class(meta):
+        refuse_unknown_methods(run, frame, meta, node)
+        if (
+            user_method(meta, "__getattribute__")
+            or user_method(meta, "__getattr__")
+            or is_data_descriptor(static(meta, name)[1])
+        ):
+            return run.unknown(frame, node, f"reads `{cls.__name__}.{name}`, whose metaclass defines how that is done")
     if name in NAMES:
         return STR
     if name in ("__mro__", "__bases__", "__dict__", "__subclasses__"):
@@ -96,9 +107,9 @@ def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Va
         return one(Method(Const(cls), name, cls))
     base, found = static(cls, name)
     if base is None:
-        meta, found = static(type(cls), name)
-        if meta is not None and is_library_class(meta):
-            return one(Method(Const(cls), name, meta))
+        owner, found = static(meta, name)
+        if owner is not None and is_library_class(owner):
+            return one(Method(Const(cls), name, owner))
         return run.unknown(frame, node, f"reads `{cls.__name__}.{name}`, which does not exist yet")
     match found:
         case staticmethod():
@@ -114,7 +125,11 @@ def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Va
         case property():
             return one(Const(found))
     if name in ("_fields", "__match_args__", "_field_defaults"):
-        return one(run.lift(getattr(cls, name), None))
+        return one(run.lift(found, None))
+    getter = user_method(type(found), "__get__")
+    if getter is not None:
+        descriptor = Const(found, ClassAttribute(cls, name))
+        return run.call(frame, one(Bound(Const(getter), descriptor)), Args((NONE, one(Const(cls)))), node)
     return constant_of_class(run, frame, base, name, found, node)
 
 
@@ -134,7 +149,8 @@ def _of_member(run: Run, frame: Frame, const: Const, member: enum.Enum, name: st
 
 def _of_existing_instance(run: Run, frame: Frame, const: Const, held: Any, name: str, node: ast.AST) -> Value:
     cls = type(held)
-    if special_method(cls, "__getattribute__") or special_method(cls, "__getattr__"):
+    refuse_unknown_methods(run, frame, cls, node)
+    if user_method(cls, "__getattribute__") or user_method(cls, "__getattr__"):
         return run.unknown(frame, node, f"reads an attribute of `{cls.__name__}`, which defines how that is done")
     if name == "__class__":
         return one(Const(cls))

@@ -15,6 +15,7 @@ from typing import Any
 
 from anabranch.analysis import builtin_containers as containers
 from anabranch.analysis import builtin_objects as objects
+from anabranch.analysis import instance_checks
 from anabranch.analysis import library_calls as library
 from anabranch.analysis.builtin_containers import has_ambiguous_key
 from anabranch.analysis.run import Handler, Run
@@ -82,6 +83,8 @@ _HANDLERS: list[tuple[Any, Handler]] = [
     (delattr, objects.call_setattr),
     (type, objects.call_type),
     (super, objects.call_super),
+    (isinstance, instance_checks.call_instance_check),
+    (issubclass, instance_checks.call_instance_check),
     (object, objects.make_object),
     (functools.partial, library.make_partial),
     (functools.cmp_to_key, library.make_comparison_key),
