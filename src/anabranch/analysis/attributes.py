@@ -8,6 +8,7 @@ import functools
 import types
 
 from anabranch.analysis.existing import of_const
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.lifting import is_made_by_named_tuple, is_named_tuple_class, is_user_class
 from anabranch.analysis.lookup import (
     MISSING,
@@ -17,7 +18,6 @@ from anabranch.analysis.lookup import (
     of_class_member,
     static,
 )
-from anabranch.analysis.modules import is_library_class
 from anabranch.analysis.protocols import refuse_unknown_methods
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.special_methods import is_definitely_generated, user_method
@@ -147,7 +147,7 @@ def _of_super(run: Run, frame: Frame, after: type, receiver: Thing, name: str, n
                 return one(Bound(Const(found.__func__), cls_))
             if isinstance(found, staticmethod):
                 return one(Const(found.__func__))
-            if is_library_class(base):
+            if is_own_class(base):
                 return one(Method(receiver, name, base))
             return run.unknown(frame, node, f"reads `super().{name}`, which cannot be followed")
     return NOTHING

@@ -18,7 +18,7 @@ from anabranch.analysis.method_calls import call_method
 from anabranch.analysis.methods import SCALARS
 from anabranch.analysis.modules import is_library_function
 from anabranch.analysis.origins import Given, Origin
-from anabranch.analysis.patching import patched_function
+from anabranch.analysis.patching import CALL_YOUR_OWN, changed_library, patched_function
 from anabranch.analysis.protocols import class_of, refuse_unknown_methods
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import user_method
@@ -91,6 +91,9 @@ def _call_instance(run: Run, frame: Frame, thing: Thing, args: Args, node: ast.A
 def _call_const(
     run: Run, frame: Frame, const: Const, held: Any, origin: Origin | None, args: Args, node: ast.AST
 ) -> Value:
+    changed = changed_library(held, frame.home.namespace)
+    if changed is not None:
+        run.share(frame, node, f"calls {shown(node)}, which {changed}", CALL_YOUR_OWN)
     if isinstance(held, type):
         return run.construct(frame, held, args, node)
     handler = special_calls.handler_of(held)

@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 from anabranch.analysis import constancy
+from anabranch.analysis.genuine import is_own_class, is_replaced
 from anabranch.analysis.lifting import READABLE, is_array, is_made_by_named_tuple, is_named_tuple_class, is_user_class
 from anabranch.analysis.lookup import (
     MISSING,
@@ -18,9 +19,9 @@ from anabranch.analysis.lookup import (
     of_class_member,
     static,
 )
-from anabranch.analysis.modules import is_library_class, is_library_module, namespace_of
+from anabranch.analysis.modules import is_library_module, namespace_of
 from anabranch.analysis.origins import ClassAttribute, GlobalName, InstanceAttribute
-from anabranch.analysis.patching import patched_module
+from anabranch.analysis.patching import CALL_YOUR_OWN, REPLACED, patched_module
 from anabranch.analysis.protocols import refuse_unknown_methods
 from anabranch.analysis.purity import is_numpy_ufunc
 from anabranch.analysis.run import Args, Frame, Run
@@ -79,6 +80,8 @@ def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node
         patch = patched_module(module, name, frame.home.namespace)
         if patch is not None:
             run.share(frame, node, f"uses `{module.__name__}.{name}`, which {patch}")
+        if is_replaced(module, name):
+            return run.unknown(frame, node, f"uses `{module.__name__}.{name}`, {REPLACED}", CALL_YOUR_OWN)
         return one(run.lift(found, None))
     origin = GlobalName(namespace_of(vars(module)), name)
     problem = constancy.why_rebound(origin)
@@ -108,14 +111,14 @@ def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Va
     base, found = static(cls, name)
     if base is None:
         owner, found = static(meta, name)
-        if owner is not None and is_library_class(owner):
+        if owner is not None and is_own_class(owner):
             return one(Method(Const(cls), name, owner))
         return run.unknown(frame, node, f"reads `{cls.__name__}.{name}`, which does not exist yet")
     match found:
         case staticmethod():
             return one(run.lift(found.__func__, None))
         case classmethod():
-            if is_library_class(base):
+            if is_own_class(base):
                 return one(Method(Const(cls), name, cls))
             return one(Bound(run.lift(found.__func__, None), Const(cls)))
         case types.ClassMethodDescriptorType() | types.BuiltinFunctionType():

@@ -27,7 +27,7 @@ from types import (
 )
 from typing import Any
 
-from anabranch.analysis.modules import is_library_file, is_library_module
+from anabranch.analysis.modules import is_library_class, is_library_file
 from anabranch.analysis.per_class import PerClass
 
 _OF_C = (
@@ -45,25 +45,35 @@ def is_genuine(module: ModuleType, name: str) -> bool:
     """Whether a name of a library's module stands for what the library defines under it."""
     value = vars(module).get(name)
     match value:
-        case BuiltinFunctionType():
-            return value.__name__ == name and _is_home(str(value.__module__), module)
+        case BuiltinFunctionType() | MethodType():
+            if _gives(module, name, value.__name__):  # also a method of an object that the library keeps
+                return True
+            is_named_so = value.__name__ in (name, f"openssl_{name}")
+            return is_named_so and _is_home(str(value.__module__), module)
         case FunctionType():
-            home = sys.modules.get(value.__module__)
+            home = str(value.__globals__.get("__name__"))
             return (
-                home is not None
-                and value.__globals__ is vars(home)
+                vars(sys.modules.get(home, module)) is value.__globals__
                 and is_own_function(value)
-                and (value.__name__ == name or _assigns(module, name))
-                and _is_home(value.__module__, module)
+                and (value.__name__ == name or _gives(module, name, value.__name__))
+                and _is_home(home, module)
             )
-        case MethodType():
-            # A method of an object that the library keeps, as in `random`.
-            return _assigns(module, name)
         case type():
-            home = sys.modules.get(value.__module__)
-            return home is not None and _is_home(value.__module__, module) and is_genuine_class(value)
+            return _is_home(value.__module__, module) and is_own_class(value)
         case _:
+            inner = getattr(value, "__wrapped__", None)
+            if type(value).__name__ == "_lru_cache_wrapper" and isinstance(inner, FunctionType):
+                return is_own_function(inner) and inner.__name__ == name
             return _is_of_numpy(value, name)
+
+
+def is_replaced(module: ModuleType, name: str) -> bool:
+    """Whether a function or class of a library's module is not the library's own, or cannot be told to be."""
+    value = vars(module).get(name)
+    return isinstance(value, _CALLED) and not is_genuine(module, name)
+
+
+_CALLED = (type, FunctionType, MethodType, BuiltinFunctionType)
 
 
 def _is_home(home: str, module: ModuleType) -> bool:
@@ -95,20 +105,15 @@ def _imported_by(module: ModuleType) -> frozenset[str]:
     )
 
 
-def _assigns(module: ModuleType, name: str) -> bool:
-    """Whether the library's own file gives something else this name, too."""
+def _gives(module: ModuleType, name: str, value: str) -> bool:
+    """Whether the library's own file says `name = value` or `name = anything.value`."""
     file = getattr(module, "__file__", None)
     tree = _tree_of(file) if isinstance(file, str) and file.endswith(".py") else None
-    return tree is not None and _has_assignment(tree.body, name)
-
-
-def _has_assignment(body: list[ast.stmt], name: str) -> bool:
-    return any(
-        isinstance(target, ast.Name) and target.id == name
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
+    return tree is not None and any(
+        isinstance(node, ast.Assign)
+        and (getattr(node.value, "id", None) == value or getattr(node.value, "attr", None) == value)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+        for node in ast.walk(tree)
     )
 
 
@@ -117,8 +122,18 @@ def _is_of_numpy(value: Any, name: str) -> bool:
     kind = type(value)
     if kind.__module__ != "numpy" or kind.__name__ not in ("ufunc", "_ArrayFunctionDispatcher"):
         return False
-    inner = getattr(value, "_implementation", None)
-    return not isinstance(inner, FunctionType) or is_own_function(inner)
+    if kind.__name__ == "ufunc":
+        return str(value.__name__) == _UFUNC_NAMES.get(name, name)
+    inner = value._implementation
+    return str(value.__name__) == name and (not isinstance(inner, FunctionType) or is_own_function(inner))
+
+
+_UFUNC_NAMES = {
+    "abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
+    "atan2": "arctan2", "atanh": "arctanh", "bitwise_invert": "invert", "bitwise_left_shift": "left_shift",
+    "bitwise_not": "invert", "bitwise_right_shift": "right_shift", "conj": "conjugate", "mod": "remainder",
+    "pow": "power", "true_divide": "divide",
+}  # fmt: skip
 
 
 # Functions ------------------------------------------------------------------------------------------------------
@@ -155,18 +170,22 @@ def _with_inner(code: CodeType) -> list[CodeType]:
 
 
 @PerClass
-def is_genuine_class(cls: type) -> bool:
-    """Whether all methods of a library's class, and of its bases, are those that the library gave it."""
-    return all(_has_own_members(base) for base in cls.__mro__)
+def is_own_class(cls: type) -> bool:
+    """Whether a class is a library's, and all its methods and those of its bases are what the library gave it."""
+    return is_library_class(cls) and all(_has_own_members(base) for base in cls.__mro__)
 
 
+@PerClass
 def _has_own_members(cls: type) -> bool:
-    if cls.__flags__ & _IMMUTABLE_TYPE:
+    if cls.__flags__ & _IMMUTABLE_TYPE or not is_library_class(cls):
         return True
-    module = sys.modules.get(cls.__module__)
-    if module is None or not is_library_module(module):
-        return False
     return all(_is_own_member(cls, name, member) for name, member in list(vars(cls).items()))
+
+
+def forget_classes() -> None:
+    """At the start of each analysis: somebody may have changed a class since the last one."""
+    is_own_class.forget()
+    _has_own_members.forget()
 
 
 def _is_own_member(cls: type, name: str, member: Any) -> bool:
@@ -181,4 +200,5 @@ def _is_own_member(cls: type, name: str, member: Any) -> bool:
                 cls, "__dataclass_fields__"
             )
         return is_own_function(member)
-    return True
+    # What another class defines is not this one's, unless the interpreter's type was made so.
+    return not isinstance(member, _OF_C) or getattr(member, "__objclass__", cls) in cls.__mro__

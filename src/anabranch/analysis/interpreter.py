@@ -11,6 +11,7 @@ from anabranch.analysis import (
     calls,
     construct,
     expressions,
+    genuine,
     lifting,
     managers,
     protocols,
@@ -30,6 +31,7 @@ class Interpreter(Run):
     def __init__(self) -> None:
         super().__init__()
         lifting.forget_members()
+        genuine.forget_classes()
         protocols.forget_classes()
 
     def evaluate(self, frame: Frame, node: ast.expr) -> Value:

@@ -11,11 +11,11 @@ from string import Template
 from typing import Any
 
 from anabranch.analysis.builtin_objects import is_plain_tuple
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.lifting import is_array, is_named_tuple_class, members
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import call_pure, look_at, made
 from anabranch.analysis.methods import DictItems, denied, is_changing, is_definitely_pure, result_of
-from anabranch.analysis.modules import is_library_class
 from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
 from anabranch.analysis.purity import CsvWriter, Pure, RandomGenerator, effect_of, hint_for
 from anabranch.analysis.run import Args, Frame, Run
@@ -62,7 +62,7 @@ def call_method(run: Run, frame: Frame, receiver: Thing, name: str, owner: type,
         return UNKNOWN
     if isinstance(receiver, Atom) and receiver.type is type(None):
         return NOTHING
-    if isinstance(receiver, Obj | Atom) and owner is not Plain and is_library_class(owner):
+    if isinstance(receiver, Obj | Atom) and owner is not Plain and is_own_class(owner):
         # `str.lower` on what is not known to be a string may be an error, but never another method.
         owner = receiver.type if receiver.type is not Plain and issubclass(receiver.type, owner) else owner
     rule = _rule(receiver, name, owner)

@@ -9,15 +9,17 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Generic, Protocol
 
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.instances import written_special_method
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.methods import ATOM_TYPES
-from anabranch.analysis.modules import is_library_class, is_library_function
+from anabranch.analysis.modules import is_library_function
 from anabranch.analysis.origins import Origin, inside
 from anabranch.analysis.per_class import PerClass
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import (
     BY_NAME,
+    is_of_a_library,
     is_special,
     methods_called_by,
     unknown_special_method,
@@ -45,6 +47,7 @@ from anabranch.analysis.values import (
     Value,
     join,
     one,
+    without_sources,
 )
 from anabranch.errors import Location
 
@@ -110,7 +113,7 @@ def _called_by_the_library(cls: type) -> list[types.FunctionType]:
     """Methods under a name that the library looks for, or in place of one that a class of the library has."""
     names = list(BY_NAME)
     for base in cls.__mro__:
-        if is_library_class(base) and not issubclass(base, _PLAIN_BASES) and base not in (object, Generic, Protocol):
+        if is_own_class(base) and not issubclass(base, _PLAIN_BASES) and base not in (object, Generic, Protocol):
             names += [name for name in vars(base) if not is_special(name)]
     return [
         found
@@ -172,7 +175,7 @@ def _written(cls: type) -> tuple[str, Location] | None:
 
 def forget_classes() -> None:
     """At the start of each analysis: classes may have been given other methods since the last one."""
-    for known in (unknown_special_method, user_method, user_methods, _called_by_the_library, _written):
+    for known in (unknown_special_method, user_method, user_methods, is_of_a_library, _called_by_the_library, _written):
         known.forget()
 
 
@@ -182,8 +185,13 @@ def special(run: Run, frame: Frame, thing: Thing, construct: str, args: Args, no
     if cls is None:
         return None
     refuse_unknown_methods(run, frame, cls, node)
-    methods = [user_method(cls, name) for name in sorted(methods_called_by(construct))]
-    found = [method for method in methods if method is not None]
+    names = sorted(methods_called_by(construct))
+    found = [method for name in names if (method := user_method(cls, name)) is not None]
+    if any(is_of_a_library(cls, name) for name in names):
+        # Such a method may in turn use whatever the user's class defines.
+        given = touch(run, frame, one(thing), node, join(args.all))
+        inner = run.heap.reachable(one(thing) | join(args.all))
+        return given | run.make(Plain, (node, "of a library"), without_sources(inner) | PLAIN_ATOM)
     if not found:
         return None
     return join(run.call(frame, one(Bound(Const(method), thing)), args, node) for method in found)

@@ -9,9 +9,11 @@ import re
 import sys
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
+from types import ModuleType
 from typing import Any
 
-from anabranch.analysis.modules import world
+from anabranch.analysis.genuine import is_genuine
+from anabranch.analysis.modules import moment
 from anabranch.analysis.values import Plain, Stream
 
 
@@ -216,15 +218,16 @@ _BUILTIN_EFFECTS = {
 }
 
 _known: dict[int, tuple[Any, Pure]] = {}
-_loaded_for = -1
+_loaded_for = (-1, -1)
 
 
 def spec_of(function: Any) -> Pure | None:
     """What is known of a function, if it is definitely pure."""
     global _loaded_for
-    if _loaded_for != world():
+    if _loaded_for != moment():
+        _known.clear()
         _load()
-        _loaded_for = world()
+        _loaded_for = moment()
     known = _known.get(id(function))
     return known[1] if known else None
 
@@ -235,7 +238,7 @@ def _load() -> None:
         module = sys.modules.get(module_name)
         if module is not None:
             for name in names.split():
-                _add(getattr(module, name, None), spec)
+                _add(module, name, spec)
     numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "ufunc"):
         for name in _NUMPY.split():
@@ -243,14 +246,17 @@ def _load() -> None:
             *path, last = name.split(".")
             for step in path:
                 owner = getattr(owner, step, None)
-            _add(getattr(owner, last, None), _ARRAY)
-        for value in list(vars(numpy).values()):
+            if isinstance(owner, ModuleType):
+                _add(owner, last, _ARRAY)
+        for name, value in list(vars(numpy).items()):
             if isinstance(value, numpy.ufunc):
-                _add(value, Pure())
+                _add(numpy, name, Pure())
 
 
-def _add(function: Any, spec: Pure) -> None:
-    if function is not None:
+def _add(module: ModuleType, name: str, spec: Pure) -> None:
+    """What the program itself has put in place of a library's function is none of these."""
+    if is_genuine(module, name):
+        function = vars(module)[name]
         _known[id(function)] = (function, spec)
 
 

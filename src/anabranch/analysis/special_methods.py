@@ -12,7 +12,8 @@ import enum
 import types
 import typing
 
-from anabranch.analysis.modules import is_library_class, is_library_function
+from anabranch.analysis.genuine import is_own_class
+from anabranch.analysis.modules import is_library_function
 from anabranch.analysis.per_class import PerClass
 from anabranch.analysis.words import words
 
@@ -111,11 +112,11 @@ def is_special(name: str) -> bool:
 def unknown_special_method(cls: type) -> str | None:
     """A special method of a class, its bases or its metaclass that the interpreter cannot follow, in words."""
     for base in cls.__mro__:
-        if not is_library_class(base):
+        if not is_own_class(base):
             for name, member in vars(base).items():
                 if is_special(name) and not _is_known(name, member):
                     return f"`{name}`"
-    if type(cls) not in _KNOWN_METACLASSES and not is_library_class(type(cls)):
+    if type(cls) not in _KNOWN_METACLASSES and not is_own_class(type(cls)):
         unknown = unknown_special_method(type(cls))
         return f"{unknown} of its metaclass" if unknown is not None else None
     return None
@@ -150,6 +151,13 @@ def user_method(cls: type, name: str) -> types.FunctionType | None:
                 return None
             return None if is_definitely_generated(base, name, member) else member
     return None
+
+
+@PerClass
+def is_of_a_library(cls: type, name: str) -> bool:
+    """Whether a special method of a user's class is a library's, written in Python: a mixin's, say."""
+    member = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    return isinstance(member, types.FunctionType) and is_library_function(member)
 
 
 @PerClass
