@@ -166,7 +166,7 @@ def in_place(run: Run, frame: Frame, op: ast.operator, target: Value, value: Val
     """`target op= value`: what can be changed is, the rest is computed anew."""
     result: Value = NOTHING
     for thing in target:
-        made = special(run, frame, thing, f"{type(op).__name__}:in place", Args((value,)), node)
+        made = special(run, frame, thing, f"{type(op).__name__}:in_place", Args((value,)), node)
         if made is not None:
             result |= made
         elif isinstance(thing, Obj | Const) and _is_changed_in_place(thing) and class_of(thing) is None:

@@ -217,7 +217,7 @@ _BUILTIN_EFFECTS = {
     "quit": "ends the process",
 }
 
-_known: dict[int, tuple[Any, Pure]] = {}
+_known: dict[int, tuple[ModuleType, str, Pure]] = {}
 _loaded_for = (-1, -1)
 
 
@@ -229,7 +229,11 @@ def spec_of(function: Any) -> Pure | None:
         _load()
         _loaded_for = moment()
     known = _known.get(id(function))
-    return known[1] if known else None
+    if known is None:
+        return None
+    module, name, spec = known
+    # What the program itself has put in place of a library's function is not that function.
+    return spec if is_genuine(module, name) else None
 
 
 def _load() -> None:
@@ -254,10 +258,8 @@ def _load() -> None:
 
 
 def _add(module: ModuleType, name: str, spec: Pure) -> None:
-    """What the program itself has put in place of a library's function is none of these."""
-    if is_genuine(module, name):
-        function = vars(module)[name]
-        _known[id(function)] = (function, spec)
+    if name in vars(module):
+        _known[id(vars(module)[name])] = (module, name, spec)
 
 
 def is_numpy_ufunc(function: Any) -> bool:

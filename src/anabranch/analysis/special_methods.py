@@ -29,7 +29,7 @@ _HASHING = "__hash__ __eq__"
 _SYNTAX: dict[str, str] = {
     **{name: f"__{word}__" for name, word in _OPERATORS.items()},
     **{f"{name}:right": f"__r{word}__" for name, word in _OPERATORS.items()},
-    **{f"{name}:in place": f"__i{word}__" for name, word in _OPERATORS.items()},
+    **{f"{name}:in_place": f"__i{word}__" for name, word in _OPERATORS.items()},
     **{name: f"__{pair.split()[0]}__" for name, pair in _COMPARISONS.items()},
     **{f"{name}:right": f"__{pair.split()[1]}__" for name, pair in _COMPARISONS.items()},
     "In": "__contains__",  # or as a loop, with each element compared like a key
@@ -42,7 +42,7 @@ _SYNTAX: dict[str, str] = {
     "Attribute:store": "__setattr__ __set__",
     "Attribute:delete": "__delattr__ __delete__",
     "Subscript:load": "__getitem__ __missing__",
-    "Subscript:of a class": "__class_getitem__",
+    "Subscript:of_class": "__class_getitem__",
     "Subscript:store": "__setitem__",
     "Subscript:delete": "__delitem__",
     "key": f"{_HASHING} __index__",  # what stands between the brackets, in a set, before the colon of a dict
@@ -74,6 +74,54 @@ CALLS: dict[str, frozenset[str]] = {construct: words(names) for construct, names
 CALLS["library"] = words(_LIBRARY).union(*CALLS.values())
 FOLLOWED: frozenset[str] = CALLS["library"]
 
+# Larger constructs, by the parts they consist of.
+_BINARY = " ".join(f"{name} {name}:right" for name in _OPERATORS)
+_TARGETS = "iteration Attribute:store Subscript:store"
+_DISPLAY = "iteration key"
+_CONSISTS_OF: dict[str, str] = {
+    "AnnAssign": _TARGETS,
+    "Assert": "truth",
+    "Assign": _TARGETS,
+    "Attribute": "Attribute:load Attribute:store Attribute:delete",
+    "AugAssign": f"{_BINARY} {_TARGETS} Attribute:load Subscript:load Subscript:of_class key Call "
+    + " ".join(f"{name}:in_place" for name in _OPERATORS),
+    "BinOp": f"{_BINARY} FormattedValue library",  # text % values
+    "BoolOp": "truth",
+    "Call": "Call Attribute:load Subscript:load iteration",
+    "Compare": " ".join(f"{name} {name}:right" for name in _COMPARISONS) + " In iteration key truth",
+    "Delete": "Attribute:delete Subscript:delete key",
+    "Descriptor": "Attribute:load Attribute:store Attribute:delete Call",
+    "Dict": f"{_DISPLAY} Attribute:load Subscript:load",
+    "DictComp": f"{_DISPLAY} truth {_TARGETS}",
+    "For": _TARGETS,
+    "FunctionDef": "Call",
+    "GeneratorExp": f"{_DISPLAY} truth {_TARGETS}",
+    "If": "truth",
+    "IfExp": "truth",
+    "JoinedStr": "FormattedValue iteration",
+    "List": "iteration",
+    "ListComp": f"{_DISPLAY} truth {_TARGETS}",
+    "MatchClass": "MatchClass MatchValue",
+    "MatchMapping": "MatchMapping Attribute:load",
+    "MatchSequence": "MatchSequence iteration",
+    "MatchValue": "MatchValue Attribute:load",
+    "NamedExpr": "truth",
+    "Raise": "Raise Attribute:load",
+    "Return": "truth",
+    "Set": _DISPLAY,
+    "SetComp": f"{_DISPLAY} truth {_TARGETS}",
+    "Starred": "iteration",
+    "Subscript": "Subscript:load Subscript:of_class Subscript:store Subscript:delete key Slice iteration "
+    "Attribute:load Call",
+    "TryStar": "Attribute:load",
+    "Tuple": "iteration",
+    "UnaryOp": "UAdd USub Invert Not",
+    "While": "truth",
+    "With": f"With {_TARGETS}",
+    "YieldFrom": "iteration",
+    "match_case": "truth",
+}
+
 # Called by what is never followed: a class statement, `async` and `await`. What contains one of these is stateful
 # itself, and a class that was defined before the program runs has these behind it.
 _NEVER_REACHED = words(
@@ -99,9 +147,30 @@ _OF_THE_CLASS = words("__class_getitem__ __subclasshook__ __new__ __init_subclas
 _KNOWN_METACLASSES = (type, abc.ABCMeta, type(typing.Protocol), enum.EnumType)
 
 
-def methods_called_by(construct: str) -> frozenset[str]:
-    """What a construct may call: a row of the table; a function of the library by its full name has the common one."""
-    return CALLS["library"] if "." in construct else CALLS[construct]
+def methods_called_by(part: str) -> frozenset[str]:
+    """What one part of a construct may call: a row of the table."""
+    return CALLS[part]
+
+
+def may_call(construct: str) -> frozenset[str]:
+    """What a whole construct may call; functions of the library, by their full names, have one row in common."""
+    parts = "library" if "." in construct else _CONSISTS_OF.get(construct, construct)
+    return frozenset().union(*(CALLS[part] for part in parts.split()))
+
+
+def is_refused(name: str) -> bool:
+    """Whether whatever touches an object with a special method of this name is not known."""
+    return name not in FOLLOWED and name not in _NEVER_REACHED and name not in _FACTS
+
+
+def is_never_reached(name: str) -> bool:
+    """Whether only constructs call it that are not followed at all, so that code with one of them is not known."""
+    return name in _NEVER_REACHED
+
+
+def is_a_fact(name: str) -> bool:
+    """Whether it is data of a class, unless a class computes it: then it is refused like what is not in the table."""
+    return name in _FACTS
 
 
 def is_special(name: str) -> bool:
