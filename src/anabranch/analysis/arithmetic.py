@@ -11,7 +11,7 @@ from types import ModuleType
 
 from anabranch.analysis.decimals import mind_the_context
 from anabranch.analysis.lifting import CONTAINERS, is_array
-from anabranch.analysis.protocols import class_of, special, touch, turn_into_text
+from anabranch.analysis.protocols import class_of, special, touch, touch_keys, turn_into_text
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import VIEWS, held_by, shown
 from anabranch.analysis.values import (
@@ -231,9 +231,12 @@ def compare(run: Run, frame: Frame, left: Value, op: ast.cmpop, right: Value, no
         return BOOL
     if isinstance(op, ast.In | ast.NotIn):
         for thing in right:
-            if special(run, frame, thing, "In", Args((left,)), node) is None:
+            found = special(run, frame, thing, "In", Args((left,)), node)
+            if found is not None:
+                truth(run, frame, found, node)
+            else:
                 _look_inside(run, frame, thing, node)
-        touch(run, frame, frozenset(t for t in left if not isinstance(t, Atom)), node, right)
+        touch_keys(run, frame, right, left, node)
         return BOOL
     construct = type(op).__name__
     touch(run, frame, frozenset(t for t in left | right if not isinstance(t, Atom | Fun)), node)
@@ -254,8 +257,9 @@ def _look_inside(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> None:
     if isinstance(thing, Const) and isinstance(thing.object, type) and not isinstance(thing.object, enum.EnumType):
         run.share(frame, node, f"looks into {shown(node)}, which cannot be followed")
     else:
-        run.iterate(frame, one(thing), node)
-        touch(run, frame, one(thing), node)
+        elements = run.iterate(frame, one(thing), node)
+        is_searched_by_key = isinstance(thing, Const) and isinstance(thing.object, dict | set | frozenset)
+        touch(run, frame, elements if is_searched_by_key else one(thing), node)
     frame.in_any_order = before
 
 

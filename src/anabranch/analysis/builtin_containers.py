@@ -100,13 +100,21 @@ def make_dict(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
 
 def call_enumerate(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     elements = run.iterate(frame, first(args), node)
+    _touch_the_rest(run, frame, args, node)
     return stream(run, node, one(Tup(tuple, (INT, elements))), args.positional[:1])
+
+
+def _touch_the_rest(run: Run, frame: Frame, args: Args, node: ast.AST) -> None:
+    """What is given beside the elements: where to start, a sentinel, flags."""
+    rest = join(args.positional[1:]) | join(value for _, value in args.keywords)
+    touch(run, frame, frozenset(t for t in rest if class_of(t) is not None), node, join(args.all))
 
 
 def call_zip(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     if args.more is not None:
         return made(run, Pure(Stream, holds=True), join(args.all), node)
     columns = tuple(run.iterate(frame, value, node) for value in args.positional)
+    _touch_the_rest(run, frame, Args((), args.keywords), node)
     return stream(run, node, one(Tup(tuple, columns)), ())
 
 
@@ -120,7 +128,7 @@ def call_filter(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     elements = run.iterate(frame, join(args.positional[1:]), node)
     test = first(args) - NONE
     if test:
-        run.call(frame, test, Args((elements,)), node)
+        arithmetic.truth(run, frame, run.call(frame, test, Args((elements,)), node), node)
     if test != first(args):
         arithmetic.truth(run, frame, elements, node)
     return stream(run, node, elements, ())
@@ -150,7 +158,10 @@ def call_reversed(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
 
 def call_iter(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     if len(args.positional) == 2:
-        return stream(run, node, run.call(frame, args.positional[0], Args(), node), ())
+        given = run.call(frame, args.positional[0], Args(), node)
+        compared = given | args.positional[1]
+        touch(run, frame, frozenset(t for t in compared if class_of(t) is not None), node, compared)
+        return stream(run, node, given, ())
     iterators = frozenset(t for t in first(args) if isinstance(t, Obj) and hasattr(t.type, "__next__"))
     rest = first(args) - iterators
     elements = run.iterate(frame, rest, node)
@@ -196,6 +207,7 @@ def call_sorted(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     if key:
         compared = run.call(frame, key, Args((elements,)), node)
         touch(run, frame, frozenset(t for t in compared if not isinstance(t, Atom)), node)
+    _touch_the_rest(run, frame, Args((), tuple(k for k in args.keywords if k[0] != "key")), node)
     result = run.make(list, node, elements)
     _copy_count(run, first(args), result)
     return result
@@ -210,7 +222,8 @@ def call_min_or_max(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
         elements = _iterated(run, frame, first(args), node, any_order=not has_ambiguous_key(node))
     touch(run, frame, frozenset(t for t in elements if not isinstance(t, Atom)), node)
     if key:
-        run.call(frame, key, Args((elements,)), node)
+        compared = run.call(frame, key, Args((elements,)), node)
+        touch(run, frame, frozenset(t for t in compared if not isinstance(t, Atom)), node)
     return elements | default
 
 

@@ -21,7 +21,8 @@ def call_instance_check(run: Run, frame: Frame, args: Args, node: ast.AST) -> Va
 
 def ask_for_instances(run: Run, frame: Frame, subject: Value, classes: Value, node: ast.AST) -> None:
     asked = run.heap.reachable(classes)
-    touch(run, frame, frozenset(t for t in asked | subject if not isinstance(t, Atom)), node, asked | subject)
+    touch(run, frame, frozenset(t for t in asked if not isinstance(t, Atom)), node, asked | subject)
+    run.load(frame, frozenset(t for t in subject if class_of(t) is not None), "__class__", node)
     for thing in asked:
         if not isinstance(thing, Const):
             continue

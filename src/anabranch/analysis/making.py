@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from anabranch.analysis.methods import ATOM_TYPES
-from anabranch.analysis.protocols import call_back, touch, turn_into_text
+from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
 from anabranch.analysis.purity import Pure, is_numpy_ufunc
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import iterate_if_possible
@@ -31,6 +31,7 @@ def call_pure(run: Run, frame: Frame, function: object, spec: Pure, args: Args, 
     if spec.is_text:
         turn_into_text(run, frame, given, node)
     called = call_back(run, frame, given, run.heap.reachable(given) | PLAIN_ATOM, node)
+    touched |= touch(run, frame, frozenset(t for t in called if class_of(t) is not None), node, given | called)
     return made(run, spec, given | called, node) | touched
 
 

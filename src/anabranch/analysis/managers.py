@@ -6,6 +6,7 @@ import ast
 import contextlib
 import io
 
+from anabranch.analysis import arithmetic
 from anabranch.analysis.calls import GeneratorManager
 from anabranch.analysis.protocols import class_of
 from anabranch.analysis.run import Args, Frame, Run
@@ -50,5 +51,6 @@ def _enter_one(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> Value:
         return run.unknown(frame, node, f"enters {shown(node)}, which cannot be followed")
     entered |= run.call(frame, one(Bound(Const(start), thing)), Args(), node)
     given = NONE | PLAIN_ATOM
-    run.call(frame, one(Bound(Const(end), thing)), Args((given, given, given)), node)
+    left = run.call(frame, one(Bound(Const(end), thing)), Args((given, given, given)), node)
+    arithmetic.truth(run, frame, left, node)
     return entered

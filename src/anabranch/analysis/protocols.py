@@ -108,6 +108,18 @@ def _touch_one(run: Run, frame: Frame, thing: Thing, others: Value, node: ast.AS
     return frozenset(t for t in results if not isinstance(t, Atom | Unknown))
 
 
+def touch_keys(run: Run, frame: Frame, containers: Value, searched: Value, node: ast.AST) -> None:
+    """Something is looked up in containers: it is hashed, and compared with what stands there."""
+    held = frozenset(
+        part
+        for thing in containers
+        if isinstance(thing, Const) and isinstance(thing.object, dict | set | frozenset)
+        for part in _user_objects(list(thing.object), thing.origin, _DEEPEST)
+    )
+    compared = frozenset(thing for thing in searched if not isinstance(thing, Atom)) | held
+    touch(run, frame, compared, node, containers | searched)
+
+
 @PerClass
 def _called_by_the_library(cls: type) -> list[types.FunctionType]:
     """Methods under a name that the library looks for, or in place of one that a class of the library has."""

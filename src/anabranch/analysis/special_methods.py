@@ -158,6 +158,11 @@ def may_call(construct: str) -> frozenset[str]:
     return frozenset().union(*(CALLS[part] for part in parts.split()))
 
 
+def is_method_name(name: str) -> bool:
+    """Whether the interpreter may call what a class has under this name."""
+    return is_special(name) and name not in _FACTS and name not in ("__name__", "__class__", "__file__", "__version__")
+
+
 def is_refused(name: str) -> bool:
     """Whether whatever touches an object with a special method of this name is not known."""
     return name not in FOLLOWED and name not in _NEVER_REACHED and name not in _FACTS

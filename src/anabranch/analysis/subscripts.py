@@ -8,7 +8,7 @@ import enum
 import types
 
 from anabranch.analysis.lifting import CONTAINERS, is_array, members
-from anabranch.analysis.protocols import class_of, special, touch
+from anabranch.analysis.protocols import class_of, special, touch_keys
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import held_by, shown
@@ -33,7 +33,7 @@ from anabranch.analysis.values import (
 
 def load(run: Run, frame: Frame, value: Value, node: ast.Subscript) -> Value:
     index = run.evaluate(frame, node.slice)
-    touch(run, frame, frozenset(t for t in index if not isinstance(t, Atom)), node, value)
+    touch_keys(run, frame, value, index, node)
     result: Value = NOTHING
     for thing in value:
         result |= _load_one(run, frame, thing, index, node)
@@ -137,7 +137,7 @@ def store(run: Run, frame: Frame, value: Value, index: Value, stored: Value, nod
     for thing in value:
         if special(run, frame, thing, "Subscript:store", Args((index, stored)), node) is not None:
             continue
-        touch(run, frame, frozenset(t for t in index if not isinstance(t, Atom)), node, one(thing))
+        touch_keys(run, frame, one(thing), index, node)
         run.change(frame, one(thing), node, what)
         if isinstance(thing, Obj):
             run.heap.put(thing.site, stored | index)
@@ -150,5 +150,5 @@ def store(run: Run, frame: Frame, value: Value, index: Value, stored: Value, nod
 def delete(run: Run, frame: Frame, value: Value, index: Value, node: ast.Subscript) -> None:
     for thing in value:
         if special(run, frame, thing, "Subscript:delete", Args((index,)), node) is None:
-            touch(run, frame, frozenset(t for t in index if not isinstance(t, Atom)), node, one(thing))
+            touch_keys(run, frame, one(thing), index, node)
             run.change(frame, one(thing), node, shown(node.value))
