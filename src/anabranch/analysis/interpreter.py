@@ -11,8 +11,10 @@ from anabranch.analysis import (
     calls,
     construct,
     expressions,
+    genuine,
     lifting,
     managers,
+    protocols,
     special_calls,
     state,
     statements,
@@ -29,6 +31,8 @@ class Interpreter(Run):
     def __init__(self) -> None:
         super().__init__()
         lifting.forget_members()
+        genuine.forget_classes()
+        protocols.forget_classes()
 
     def evaluate(self, frame: Frame, node: ast.expr) -> Value:
         return expressions.evaluate(self, frame, node)

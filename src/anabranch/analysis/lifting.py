@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.methods import ATOM_TYPES
-from anabranch.analysis.modules import is_library_class
 from anabranch.analysis.origins import Origin, inside
 from anabranch.analysis.values import NOTHING, PLAIN_ATOM, UNKNOWN, Atom, Const, GaveUp, Plain, Thing, Tup, Value
 
@@ -40,7 +40,7 @@ def is_made_by_named_tuple(cls: type, name: str) -> bool:
 
 def is_user_class(cls: type) -> bool:
     """Whether instances run code of the user's: not a builtin, not a class of an installed library."""
-    return not is_library_class(cls)
+    return not is_own_class(cls)
 
 
 def is_array(held: object) -> bool:

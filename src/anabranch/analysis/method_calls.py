@@ -11,12 +11,12 @@ from string import Template
 from typing import Any
 
 from anabranch.analysis.builtin_objects import is_plain_tuple
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.lifting import is_array, is_named_tuple_class, members
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import call_pure, look_at, made
 from anabranch.analysis.methods import DictItems, denied, is_changing, is_definitely_pure, result_of
-from anabranch.analysis.modules import is_library_class
-from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
+from anabranch.analysis.protocols import call_back, class_of, touch, touch_keys, turn_into_text
 from anabranch.analysis.purity import CsvWriter, Pure, RandomGenerator, effect_of, hint_for
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import held_by, mind_the_order, shown
@@ -62,7 +62,7 @@ def call_method(run: Run, frame: Frame, receiver: Thing, name: str, owner: type,
         return UNKNOWN
     if isinstance(receiver, Atom) and receiver.type is type(None):
         return NOTHING
-    if isinstance(receiver, Obj | Atom) and owner is not Plain and is_library_class(owner):
+    if isinstance(receiver, Obj | Atom) and owner is not Plain and is_own_class(owner):
         # `str.lower` on what is not known to be a string may be an error, but never another method.
         owner = receiver.type if receiver.type is not Plain and issubclass(receiver.type, owner) else owner
     rule = _rule(receiver, name, owner)
@@ -226,6 +226,7 @@ _TUPLE_RULES: dict[str, Rule] = {
 
 
 def _from_timestamp(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
+    look_at(run, frame, join(args.all), node)
     zone = args.positional[1] if len(args.positional) > 1 else args.keyword("tz") or NONE
     if zone & NONE:
         run.share(frame, node, f"calls {shown(node)}, which uses the time zone of the machine", _ZONE_HINT)
@@ -239,6 +240,7 @@ def _timestamp(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AS
 
 
 def _to_zone(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
+    look_at(run, frame, join(args.all), node)
     is_aware = isinstance(receiver, Atom) and receiver.type is AwareDatetime
     zone = args.positional[0] if args.positional else args.keyword("tz") or NONE
     if not is_aware or zone & NONE:
@@ -247,6 +249,7 @@ def _to_zone(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST)
 
 
 def _replace_time(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
+    look_at(run, frame, join(args.all), node)
     zone = args.keyword("tzinfo")
     if zone is not None:
         return atom(datetime if zone & NONE else AwareDatetime)
@@ -289,7 +292,7 @@ def _values(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) 
 
 def _get(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
     run.read(frame, one(receiver), node)
-    touch(run, frame, frozenset(t for t in join(args.positional[:1]) if not isinstance(t, Atom)), node)
+    touch_keys(run, frame, one(receiver), join(args.positional[:1]), node)
     default = join(args.positional[1:]) if len(args.positional) > 1 else NONE
     return _keys_and_values(run, receiver)[1] | default
 

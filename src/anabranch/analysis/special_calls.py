@@ -10,13 +10,16 @@ import dataclasses
 import functools
 import math
 import operator
+import sys
 import typing
 from typing import Any
 
 from anabranch.analysis import builtin_containers as containers
 from anabranch.analysis import builtin_objects as objects
+from anabranch.analysis import instance_checks
 from anabranch.analysis import library_calls as library
 from anabranch.analysis.builtin_containers import has_ambiguous_key
+from anabranch.analysis.genuine import is_genuine
 from anabranch.analysis.run import Handler, Run
 from anabranch.analysis.values import Const, Thing, Value
 from anabranch.analysis.words import words
@@ -82,6 +85,8 @@ _HANDLERS: list[tuple[Any, Handler]] = [
     (delattr, objects.call_setattr),
     (type, objects.call_type),
     (super, objects.call_super),
+    (isinstance, instance_checks.call_instance_check),
+    (issubclass, instance_checks.call_instance_check),
     (object, objects.make_object),
     (functools.partial, library.make_partial),
     (functools.cmp_to_key, library.make_comparison_key),
@@ -99,7 +104,11 @@ _HANDLERS: list[tuple[Any, Handler]] = [
     *((function, library.by_operator(op)) for function, op in library.OPERATORS.items()),
 ]
 
-_BY_IDENTITY: dict[int, Handler] = {id(function): handler for function, handler in _HANDLERS}
+_BY_IDENTITY: dict[int, Handler] = {
+    id(function): handler
+    for function, handler in _HANDLERS
+    if is_genuine(sys.modules[function.__module__], function.__name__)
+}
 
 
 def handler_of(function: Any) -> Handler | None:

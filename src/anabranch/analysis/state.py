@@ -24,6 +24,7 @@ from anabranch.analysis.origins import (
     Variable,
 )
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.values import (
     INT,
     NOTHING,
@@ -228,6 +229,10 @@ def _elements_of_atom(kind: type) -> Value:
 
 def _elements_of_instance(run: Run, frame: Frame, thing: Obj | Const, node: ast.AST) -> Value:
     kind = thing.type if isinstance(thing, Obj) else type(thing.object)
+    for hint in ("__len__", "__length_hint__"):
+        sized = user_method(kind, hint)
+        if sized is not None:
+            run.call(frame, one(Bound(Const(sized), thing)), Args(), node)
     method = _special_method(kind, "__iter__")
     if method is None:
         if isinstance(thing, Obj) and issubclass(kind, CONTAINERS):
@@ -243,6 +248,9 @@ def _elements_of_instance(run: Run, frame: Frame, thing: Obj | Const, node: ast.
     for iterator in found:
         inner = iterator.type if isinstance(iterator, Obj) else type(getattr(iterator, "object", None))
         step = _special_method(inner, "__next__")
+        hint_method = user_method(inner, "__length_hint__")
+        if hint_method is not None:
+            run.call(frame, one(Bound(Const(hint_method), iterator)), Args(), node)
         if step is not None:
             result |= run.call(frame, one(Bound(Const(step), iterator)), Args(), node)
         elif iterator != thing:
@@ -293,7 +301,11 @@ def spread(run: Run, frame: Frame, value: Value, node: ast.AST) -> Value:
     read(run, frame, value, node)
     for thing in value:
         kind = thing.type if isinstance(thing, Obj) else type(getattr(thing, "object", {}))
-        if is_user_class(kind) and _special_method(kind, "__getitem__") is None and issubclass(kind, dict):
+        if (
+            is_user_class(kind)
+            and issubclass(kind, dict)
+            and not any(_special_method(kind, name) for name in ("__getitem__", "__iter__", "keys"))
+        ):
             continue
         if is_user_class(kind):
             run.share(frame, node, f"spreads a `{kind.__name__}`, whose methods say what it holds")
