@@ -10,7 +10,7 @@ from anabranch.analysis.builtin_containers import first
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import fresh_data, look_at
-from anabranch.analysis.protocols import touch, turn_into_text
+from anabranch.analysis.protocols import class_of, refuse_unknown_methods, touch, turn_into_text
 from anabranch.analysis.run import Args, Frame, Handler, Run
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import has_definitely_a_steady_hash, held_by, shown
@@ -169,6 +169,12 @@ def call_super(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
             return run.unknown(frame, node, "uses super(), which cannot be followed here")
         classes = one(Const(cell.cell_contents))
         receivers = frame.variables.get(names[0], NOTHING)
+    for receiver in receivers:
+        own = class_of(receiver)
+        if own is not None:
+            refuse_unknown_methods(run, frame, own, node)
+            if user_method(own, "__getattribute__") is not None:
+                return run.unknown(frame, node, f"uses super() of a `{own.__name__}`, which defines how that is done")
     return frozenset(
         Super(cls.object, receiver)
         for cls in classes

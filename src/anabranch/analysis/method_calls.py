@@ -143,7 +143,8 @@ def _change(run: Run, frame: Frame, receiver: Thing, name: str, owner: type, arg
     if name == "pop" and owner is not Plain and issubclass(owner, set) and isinstance(receiver, Obj | Const):
         mind_the_order(run, frame, receiver, node)
     run.change(frame, one(receiver), node, what)
-    touch(run, frame, frozenset(t for t in given if not isinstance(t, Atom)), node)
+    inside = frozenset(t for t in held if class_of(t) is not None)  # compared, or hashed
+    touch(run, frame, frozenset(t for t in given | inside if not isinstance(t, Atom)), node)
     run.read(frame, given, node)
     if name in _SET_METHODS or name.startswith("extend") or name in ("update", "subtract", "writelines"):
         look_at(run, frame, given, node, any_order=issubclass(owner, set))
@@ -299,6 +300,7 @@ def _get(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> 
 
 def _from_keys(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
     keys = run.iterate(frame, args.positional[0] if args.positional else NOTHING, node)
+    touch(run, frame, frozenset(t for t in keys if not isinstance(t, Atom)), node)
     return run.make(dict, (node, "dict"), keys | join(args.positional[1:]) | NONE)
 
 

@@ -99,12 +99,20 @@ def _touch_one(run: Run, frame: Frame, thing: Thing, others: Value, node: ast.AS
         case _:
             pass
     cls = class_of(thing)
-    if cls is None:
+    functions: list[types.FunctionType] = []
+    if isinstance(thing, Const) and isinstance(thing.object, type):
+        getter = user_method(thing.object, "__class_getitem__")
+        functions += [getter] if getter is not None else []
+    if cls is not None:
+        refuse_unknown_methods(run, frame, cls, node)
+        functions += [*user_methods(cls).values(), *_called_by_the_library(cls)]
+    if not functions:
         return NOTHING
-    refuse_unknown_methods(run, frame, cls, node)
-    functions = [*user_methods(cls).values(), *_called_by_the_library(cls)]
     related = frozenset(t for t in others if not isinstance(t, Const | Fun) or class_of(t) is not None)
     results = join(run.call(frame, one(Bound(Const(f), thing)), Args(more=related), node) for f in functions)
+    if cls is not None and issubclass(cls, _COLLECTIONS) and user_method(cls, "__init__") is not None:
+        # Operators and `copy` of containers make another one of the same class.
+        results |= run.construct(frame, cls, Args(more=related), node)
     return frozenset(t for t in results if not isinstance(t, Atom | Unknown))
 
 

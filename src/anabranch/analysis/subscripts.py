@@ -115,6 +115,9 @@ def _from_const(run: Run, frame: Frame, const: Const, held: object, index: Value
     if isinstance(held, type):
         if isinstance(held, enum.EnumType):
             return members(const)
+        meta = type(held)
+        if user_method(meta, "__getattr__") is not None or user_method(meta, "__getattribute__") is not None:
+            return run.unknown(frame, node, f"takes {shown(node)}, whose metaclass defines how that is done")
         method = user_method(held, "__class_getitem__")
         if method is not None:
             return run.call(frame, one(Bound(Const(method), const)), Args((index,)), node)
