@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-BINARY = "add sub mul matmul truediv floordiv mod lshift rshift and or xor".split()
-COMPARISONS = "lt le eq ne gt ge".split()
-UNARY = "neg pos abs invert int index trunc floor ceil".split()
+BINARY = ["add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "lshift", "rshift", "and", "or", "xor"]
+COMPARISONS = ["lt", "le", "eq", "ne", "gt", "ge"]
+UNARY = ["neg", "pos", "abs", "invert", "int", "index", "trunc", "floor", "ceil"]
 
 # `N` stands for a small number, `BASE` for the class that is derived from.
 _METHODS = """
@@ -66,6 +66,7 @@ __reduce__: self | return (int, (N,))
 __reduce_ex__: self, protocol | return (int, (N,))
 __getstate__: self | return {"x": N}
 __setstate__: self, state | pass
+__getinitargs__: self | return ()
 __getnewargs__: self | return ()
 __getnewargs_ex__: self | return ((), {})
 __sizeof__: self | return N

@@ -24,7 +24,9 @@ EFFECTS = (
     Effect("list", "HITS_I = [0]", "HITS_I[0] += 1", "(HITS_I[0] % 2 + 1)", "HITS_I"),
     Effect("dict", "SEEN_I = {}", "SEEN_I[len(SEEN_I)] = 1", "(len(SEEN_I) % 2 + 1)", "SEEN_I"),
     Effect("global", "COUNT_I = 0", "global COUNT_I\nCOUNT_I += 1", "(COUNT_I % 2 + 1)", "COUNT_I"),
-    Effect("class", "class Shared_I:\n    count = 0", "Shared_I.count += 1", "(Shared_I.count % 2 + 1)", "Shared_I.count"),
+    Effect(
+        "class", "class Shared_I:\n    count = 0", "Shared_I.count += 1", "(Shared_I.count % 2 + 1)", "Shared_I.count"
+    ),
     Effect("count", "NEXT_I = itertools.count()", "hit = next(NEXT_I)", "(hit % 2 + 1)", "NEXT_I"),
     Effect("clock", "", "hit = time.time()", "(int(hit) % 2 + 1)", outside="time.time"),
     Effect("random", "", "hit = random.random()", "(int(hit * 2) + 1)", outside="random.random"),

@@ -1,4 +1,4 @@
-"""Makes operators that are certainly not safe to run in parallel, from what the probe saw, and sees each of them fire."""
+"""Makes operators that are certainly not safe in parallel, from what the probe saw, and sees each of them fire."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .probe import BASES, IMPORTED, Seen, observed, quiet
 
 HEADER = f"""from typing import NamedTuple
 import os, sys, time
-import {', '.join(sorted({*IMPORTED, 'itertools', 'random', 'time'}))}
+import {", ".join(sorted({*IMPORTED, "itertools", "random", "time"}))}
 from collections import Counter, OrderedDict, defaultdict, deque
 
 
@@ -43,6 +43,10 @@ async def go_on(value):
 async def count_up():
     yield 1
 """
+
+
+# Places that are taken in turn for each pair of the library, of which there are many; all are for the language's own.
+LIBRARY_PLACES = 4
 
 
 @dataclass(frozen=True)
@@ -80,31 +84,39 @@ class LeftOut:
 
 def make_traps(sample: int | None = None) -> tuple[Trap, ...]:
     """All traps, or about so many, always the same ones, spread over pairs, places and effects."""
-    made = all_traps()[0]
+    made = generated(is_sample=sample is not None).traps
     if sample is None or sample >= len(made):
         return made
     return made[:: len(made) // sample][:sample]
 
 
+@dataclass(frozen=True)
+class Generated:
+    traps: tuple[Trap, ...]
+    left_out: tuple[LeftOut, ...]
+
+
 @functools.cache
-def all_traps() -> tuple[tuple[Trap, ...], tuple[LeftOut, ...]]:
-    made: list[Trap] = []
-    left_out: list[LeftOut] = []
+def generated(is_sample: bool = False) -> Generated:
+    """The traps of every pair that was observed, or of the language's own and a few of the library."""
+    found: list[Trap | LeftOut] = []
     with quiet():
-        for pair, seen in observed().items():
-            for trap in _traps_of(pair, seen):
-                (made if isinstance(trap, Trap) else left_out).append(trap)
-    return tuple(made), tuple(left_out)
+        for pair, seen in observed(is_sample).items():
+            found += _traps_of(pair, seen)
+    traps = tuple(one for one in found if isinstance(one, Trap))
+    return Generated(traps, tuple(one for one in found if isinstance(one, LeftOut)))
 
 
 def _traps_of(pair: tuple[str, str], seen: Sequence[Seen]) -> Iterator[Trap | LeftOut]:
     """One for each place, with the effects and the constructs in turn."""
     variants = _varied(seen)
     turn = zlib.crc32("/".join(pair).encode())
-    for at, place in enumerate(PLACES):
+    is_library = "." in pair[0] and not pair[0].startswith("builtins.")
+    places = [PLACES[(turn + at) % len(PLACES)] for at in range(LIBRARY_PLACES)] if is_library else PLACES
+    for at, place in enumerate(places):
         effect = EFFECTS[(turn + at) % len(EFFECTS)]
         reason = ""
-        for one in itertools.islice(itertools.chain(variants[at:], variants[:at]), 4):
+        for one in itertools.islice(itertools.chain(variants[at:], variants[:at]), 8):
             found = _trap(pair, one, place, effect)
             if isinstance(found, Trap):
                 yield found
@@ -135,7 +147,9 @@ def _trap(pair: tuple[str, str], seen: Seen, place: Place, effect: Effect) -> Tr
                 reason = reason or f"cannot be set up ({type(problem).__name__})"
                 break
             if has_fired and not has_raised:
-                return Trap(name, pair, place.name, effect.name, seen.base, source, "op_I", place.kind, bool(effect.reached))
+                return Trap(
+                    name, pair, place.name, effect.name, seen.base, source, "op_I", place.kind, bool(effect.reached)
+                )
             if not has_fired:
                 reason = "does not fire"
                 break
@@ -149,6 +163,9 @@ def _companions(seen: Seen) -> Iterator[tuple[str, ...]]:
         yield from itertools.combinations(seen.beside[:4], count)
     if len(seen.beside) > 2:
         yield seen.beside
+    for name in ("__call__", "__iter__", "__eq__"):  # asked for, not called
+        if name != seen.method and name not in seen.beside:
+            yield (*seen.beside, name)
 
 
 def source_of(seen: Seen, place: Place, effect: Effect, beside: tuple[str, ...], guarded: bool) -> str:

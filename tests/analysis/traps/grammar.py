@@ -192,7 +192,9 @@ def _operator(body: str, form: Form, guarded: bool) -> str:
     lines = f"{form.declares}\n{body}" if form.declares else body
     lines += "\nyield t" if form.emits else "\nreturn t"
     if form.is_nonlocal:
-        inside = textwrap.indent(f"count = 0\ndef operate(t):\n{textwrap.indent(lines, '    ')}\nreturn operate", "    ")
+        inside = textwrap.indent(
+            f"count = 0\ndef operate(t):\n{textwrap.indent(lines, '    ')}\nreturn operate", "    "
+        )
         return f"def make_I():\n{inside}\nop_I = make_I()\n"
     return f"{form.setting_up}\n\n\ndef op_I(t):\n{textwrap.indent(lines, '    ')}\n"
 

@@ -25,13 +25,40 @@ class Place:
     style: str = "own"
 
 
-_MAP = "def op_I(t):\nBODY\n    return t"
-_FILTER = "def op_I(t):\nBODY\n    return True"
-_FLAT_MAP = "def op_I(t):\nBODY\n    return [t]"
-_CLOSURE = "def make_I():\n    held = OBJECT\n\n    def operate(t):\nBODYBODY\n        return t\n\n    return operate\n\n\nop_I = make_I()"
-_DEFAULT = "def op_I(t, x=OBJECT):\nBODY\n    return t"
-_KEYED = "class op_I:\n    def __init__(self):\n        self.x = OBJECT\n\n    def process(self, t):\nBODYBODY\n        yield t"
-_KEYED_LOCAL = "class op_I:\n    def process(self, t):\nBODYBODY\n        yield t"
+_MAP = """def op_I(t):
+BODY
+    return t"""
+_FILTER = """def op_I(t):
+BODY
+    return True"""
+_FLAT_MAP = """def op_I(t):
+BODY
+    return [t]"""
+_CLOSURE = """def make_I():
+    held = OBJECT
+
+    def operate(t):
+BODYBODY
+        return t
+
+    return operate
+
+
+op_I = make_I()"""
+_DEFAULT = """def op_I(t, x=OBJECT):
+BODY
+    return t"""
+_KEYED = """class op_I:
+    def __init__(self):
+        self.x = OBJECT
+
+    def process(self, t):
+BODYBODY
+        yield t"""
+_KEYED_LOCAL = """class op_I:
+    def process(self, t):
+BODYBODY
+        yield t"""
 
 PLACES = (
     Place("local", "", "x = OBJECT", _MAP),

@@ -21,7 +21,9 @@ from .bodies import METHODS
 from .calls import MODULES, SINGLE, library_constructs
 from .constructs import Construct, syntax_constructs
 
-IMPORTED = sorted({*MODULES, *(name.rpartition(".")[0] for name in SINGLE)} | {"abc", "logging", "enum", "weakref", "ast"})
+IMPORTED = sorted(
+    {*MODULES, *(name.rpartition(".")[0] for name in SINGLE)} | {"abc", "logging", "enum", "weakref", "ast"}
+)
 _MODULES: dict[str, Any] = {}
 exec("import " + ", ".join(IMPORTED), _MODULES)
 
@@ -178,11 +180,14 @@ _WRITTEN_IN_PYTHON = {"Counter": "collections.Counter"}
 
 
 @functools.cache
-def observed() -> dict[tuple[str, str], tuple[Seen, ...]]:
-    """All pairs of a kind of construct and a special method that it calls, with constructs that show it."""
+def observed(is_sample: bool = False) -> dict[tuple[str, str], tuple[Seen, ...]]:
+    """All pairs of a kind of construct and a special method that it calls, with constructs that show it.
+
+    A sample has all of the syntax, and the calls of every fortieth function.
+    """
     found: dict[tuple[str, str], list[Seen]] = {}
     late: list[Seen] = []
-    for seen in _observe_all():
+    for seen in _observe_all(is_sample):
         if seen.base in _WRITTEN_IN_PYTHON:
             late.append(seen)
         else:
@@ -193,9 +198,10 @@ def observed() -> dict[tuple[str, str], tuple[Seen, ...]]:
     return {pair: tuple(found[pair]) for pair in sorted(found)}
 
 
-def _observe_all() -> list[Seen]:
+def _observe_all(is_sample: bool) -> list[Seen]:
     """Objects end only where the construct ends them: the collector of cycles would do so anywhere."""
-    constructs = [*syntax_constructs(), *(call for _, calls in library_constructs() for call in calls)]
+    library = list(library_constructs())[:: 40 if is_sample else 1]
+    constructs = [*syntax_constructs(), *(call for _, calls in library for call in calls)]
     found: list[Seen] = []
     with quiet():
         for at, construct in enumerate(constructs):
@@ -213,7 +219,11 @@ def quiet() -> Iterator[None]:
     logging.disable()
     sys.unraisablehook = lambda problem: None
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder:
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+            tempfile.TemporaryDirectory() as folder,
+        ):
             warnings.simplefilter("ignore")
             os.chdir(folder)
             try:
@@ -227,8 +237,8 @@ def quiet() -> Iterator[None]:
         gc.enable()
 
 
-def observed_pairs() -> frozenset[tuple[str, str]]:
-    return frozenset(observed())
+def observed_pairs(is_sample: bool = False) -> frozenset[tuple[str, str]]:
+    return frozenset(observed(is_sample))
 
 
 def _removals(code: types.CodeType, base: str, iterates_itself: bool) -> Iterator[frozenset[str]]:
