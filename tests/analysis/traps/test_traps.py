@@ -16,6 +16,8 @@ from .names import NOT_LOOKED_UP, special_method_names
 from .probe import observed_pairs
 
 SAMPLE = 300
+# The analysis does not follow them at all: whatever contains one is stateful, which the traps of these kinds show.
+NOT_FOLLOWED = ("AsyncFor", "AsyncFunctionDef", "AsyncWith", "Await", "ClassDef")
 AT_LEAST = 5000
 
 
@@ -62,6 +64,7 @@ def _missing_in_the_table(pairs: Collection[tuple[str, str]]) -> list[tuple[str,
             special_methods.is_refused(method)
             or special_methods.is_never_reached(method)
             or special_methods.is_a_fact(method)  # which is refused where a class computes it
+            or kind in NOT_FOLLOWED
             or method in special_methods.may_call(kind)
         )
     ]
