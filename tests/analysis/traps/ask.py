@@ -59,10 +59,6 @@ def _is_of_tests(name: str) -> bool:
     return name.partition(".")[0] == "tests" or (file is not None and Path(file).is_relative_to(TESTS))
 
 
-def is_called_safe(module: ModuleType, trap: Trap, operator: Any) -> bool:
-    return not reasons_against(module, trap, operator)
-
-
 def reasons_against(module: ModuleType, trap: Trap, operator: Any) -> list[str]:
     """Why the analysis would not run the operator in parallel; nothing where it would."""
     schema = schema_of(module.T)
@@ -75,12 +71,27 @@ def reasons_against(module: ModuleType, trap: Trap, operator: Any) -> list[str]:
 
 def called_safe(traps: Sequence[Trap]) -> list[Trap]:
     """The traps that the analysis would run in parallel."""
-    unsafe = []
-    for at in range(0, len(traps), PER_MODULE):
-        some = traps[at : at + PER_MODULE]
+    unsafe, blamed = _judged(traps, PER_MODULE)
+    return unsafe + _judged(blamed, 1)[0]
+
+
+# What a neighbour in the module may be the cause of, and not the trap itself.
+_OF_NEIGHBOURS = ("by other means", "by a function")
+
+
+def _judged(traps: Sequence[Trap], per_module: int) -> tuple[list[Trap], list[Trap]]:
+    """Those that are called safe, and those that may only be refused for what their neighbours do."""
+    unsafe, blamed = [], []
+    for at in range(0, len(traps), per_module):
+        some = traps[at : at + per_module]
         with loaded(some, f"generated_traps_{at}") as (module, operators):
-            unsafe += [trap for trap, op in zip(some, operators, strict=True) if is_called_safe(module, trap, op)]
-    return unsafe
+            for trap, operator in zip(some, operators, strict=True):
+                reasons = reasons_against(module, trap, operator)
+                if not reasons:
+                    unsafe.append(trap)
+                elif all(any(words in reason for words in _OF_NEIGHBOURS) for reason in reasons):
+                    blamed.append(trap)
+    return unsafe, blamed
 
 
 def claimed_selectivities(traps: Sequence[Trap]) -> list[str]:
