@@ -150,6 +150,9 @@ def call_reversed(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
         method = user_method(cls, "__reversed__") if cls is not None else None
         if method is not None:
             backwards |= run.call(frame, one(Bound(Const(method), thing)), Args(), node)
+        getter = user_method(cls, "__getitem__") if cls is not None else None
+        if getter is not None:
+            backwards |= run.call(frame, one(Bound(Const(getter), thing)), Args((INT,)), node)
     elements = run.iterate(frame, first(args), node)
     if backwards:
         return backwards | stream(run, node, elements | run.iterate(frame, backwards, node), ())

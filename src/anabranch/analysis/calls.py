@@ -98,6 +98,7 @@ def _call_const(
         return run.construct(frame, held, args, node)
     handler = special_calls.handler_of(held)
     if handler is not None:
+        special_calls.touch_arguments(run, frame, held, args, node)
         return handler(run, frame, args, node)
     spec = purity.spec_of(held)
     if spec is not None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from anabranch.analysis import special_calls
 from anabranch.analysis.decimals import mind_the_context
+from anabranch.analysis.instance_checks import ask_for_instances
 from anabranch.analysis.lifting import CONTAINERS, is_named_tuple_class, is_user_class, members
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import call_pure, look_at
@@ -56,6 +57,7 @@ _BUFFERS = (io.StringIO, io.BytesIO, bytearray, types.SimpleNamespace, types.Map
 def construct(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST, site: Site | None) -> Value:
     handler = special_calls.handler_of(cls)
     if handler is not None:
+        special_calls.touch_arguments(run, frame, cls, args, node)
         return handler(run, frame, args, node)
     if not is_user_class(cls):
         if is_named_tuple_class(cls) and is_definitely_a_plain_tuple_class(cls):
@@ -202,6 +204,7 @@ def _library_object(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST
         turn_into_text(run, frame, frozenset(t for t in given if isinstance(t, Atom)), node)
         return run.make(cls, node, without_sources(given))
     if cls in _MANAGERS:
+        ask_for_instances(run, frame, NOTHING, given, node)  # whether an error is one of those
         return run.make(cls, node, given)
     if cls in _BUFFERS:
         look_at(run, frame, given, node)

@@ -110,8 +110,12 @@ def _touch_one(run: Run, frame: Frame, thing: Thing, others: Value, node: ast.AS
         return NOTHING
     related = frozenset(t for t in others if not isinstance(t, Const | Fun) or class_of(t) is not None)
     results = join(run.call(frame, one(Bound(Const(f), thing)), Args(more=related), node) for f in functions)
-    if cls is not None and issubclass(cls, _COLLECTIONS) and user_method(cls, "__init__") is not None:
-        # Operators and `copy` of containers make another one of the same class.
+    if (
+        cls is not None
+        and issubclass(cls, _PLAIN_BASES)
+        and (user_method(cls, "__init__") or user_method(cls, "__new__"))
+    ):
+        # Operators, copies and sums of such objects may make another one of the same class.
         results |= run.construct(frame, cls, Args(more=related), node)
     return frozenset(t for t in results if not isinstance(t, Atom | Unknown))
 

@@ -20,8 +20,9 @@ from anabranch.analysis import instance_checks
 from anabranch.analysis import library_calls as library
 from anabranch.analysis.builtin_containers import has_ambiguous_key
 from anabranch.analysis.genuine import is_genuine
-from anabranch.analysis.run import Handler, Run
-from anabranch.analysis.values import Const, Thing, Value
+from anabranch.analysis.protocols import class_of, touch
+from anabranch.analysis.run import Args, Frame, Handler, Run
+from anabranch.analysis.values import Const, Thing, Value, join
 from anabranch.analysis.words import words
 
 _SET_METHODS = words(
@@ -109,6 +110,21 @@ _BY_IDENTITY: dict[int, Handler] = {
     for function, handler in _HANDLERS
     if is_genuine(sys.modules[function.__module__], function.__name__)
 }
+
+
+# What these use of their arguments, each of their rules says by itself.
+_EXACT = (
+    abs, all, any, bool, dict, divmod, enumerate, filter, float, frozenset, getattr, hasattr, hash, int, isinstance,
+    issubclass, iter, len, list, map, max, min, next, object, pow, range, repr, reversed, round, set, setattr, sorted,
+    str, sum, super, tuple, type, zip, functools.partial, functools.reduce, typing.cast,
+)  # fmt: skip
+
+
+def touch_arguments(run: Run, frame: Frame, function: Any, args: Args, node: ast.AST) -> None:
+    """Other functions may use every special method of what they are given."""
+    if not _is_one_of(function, _EXACT):
+        given = join(args.all)
+        touch(run, frame, frozenset(t for t in given if class_of(t) is not None or isinstance(t, Const)), node, given)
 
 
 def handler_of(function: Any) -> Handler | None:

@@ -154,7 +154,8 @@ def methods_called_by(part: str) -> frozenset[str]:
 
 def may_call(construct: str) -> frozenset[str]:
     """What a whole construct may call; functions of the library, by their full names, have one row in common."""
-    parts = "library" if "." in construct else _CONSISTS_OF.get(construct, construct)
+    is_of_library = "." in construct or construct in ("AsyncFunctionDef", "AsyncWith", "AsyncFor", "Await", "ClassDef")
+    parts = "library" if is_of_library else _CONSISTS_OF.get(construct, construct)
     return frozenset().union(*(CALLS[part] for part in parts.split()))
 
 

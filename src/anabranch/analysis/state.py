@@ -206,11 +206,13 @@ def _elements(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> Value:
             read(run, frame, one(thing), node)
             if isinstance(held, set | frozenset):
                 mind_the_order(run, frame, thing, node)
+            if is_user_class(type(held)) and not isinstance(held, enum.EnumType):
+                return _elements_of_instance(run, frame, thing, node)
             if isinstance(held, dict):
                 return members(thing, values=False)
             if type(held) in CONTAINERS or is_array(held) or isinstance(held, enum.EnumType | tuple):
                 return members(thing)
-            return UNKNOWN if not is_user_class(type(held)) else _elements_of_instance(run, frame, thing, node)
+            return UNKNOWN
         case Unknown():
             return UNKNOWN
         case _:
@@ -235,10 +237,10 @@ def _elements_of_instance(run: Run, frame: Frame, thing: Obj | Const, node: ast.
             run.call(frame, one(Bound(Const(sized), thing)), Args(), node)
     method = _special_method(kind, "__iter__")
     if method is None:
-        if isinstance(thing, Obj) and issubclass(kind, CONTAINERS):
+        if issubclass(kind, CONTAINERS):
             if issubclass(kind, set | frozenset):
                 mind_the_order(run, frame, thing, node)
-            return run.heap.held(thing.site)
+            return run.heap.held(thing.site) if isinstance(thing, Obj) else members(thing, values=False)
         getter = _special_method(kind, "__getitem__")
         if getter is None:
             return run.unknown(frame, node, f"iterates over a `{kind.__name__}`, which cannot be followed")
@@ -299,6 +301,7 @@ def has_definitely_a_steady_hash(thing: Thing) -> bool:
 def spread(run: Run, frame: Frame, value: Value, node: ast.AST) -> Value:
     """What `**value` gives: keys and values together."""
     read(run, frame, value, node)
+    run.load(frame, frozenset(t for t in value if _is_of_user_class(t)), "keys", node)
     for thing in value:
         kind = thing.type if isinstance(thing, Obj) else type(getattr(thing, "object", {}))
         if (
@@ -310,6 +313,11 @@ def spread(run: Run, frame: Frame, value: Value, node: ast.AST) -> Value:
         if is_user_class(kind):
             run.share(frame, node, f"spreads a `{kind.__name__}`, whose methods say what it holds")
     return join(held_by(run, thing) for thing in value)
+
+
+def _is_of_user_class(thing: Thing) -> bool:
+    kind = thing.type if isinstance(thing, Obj) else type(thing.object) if isinstance(thing, Const) else None
+    return kind is not None and is_user_class(kind)
 
 
 def held_by(run: Run, thing: Thing) -> Value:

@@ -8,7 +8,7 @@ import enum
 import types
 
 from anabranch.analysis.lifting import CONTAINERS, is_array, members
-from anabranch.analysis.protocols import class_of, special, touch_keys
+from anabranch.analysis.protocols import class_of, special, touch, touch_keys
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import held_by, shown
@@ -141,6 +141,8 @@ def store(run: Run, frame: Frame, value: Value, index: Value, stored: Value, nod
         if special(run, frame, thing, "Subscript:store", Args((index, stored)), node) is not None:
             continue
         touch_keys(run, frame, one(thing), index, node)
+        if _is_array_like(thing):
+            touch(run, frame, frozenset(t for t in stored if class_of(t) is not None), node)  # it converts what it gets
         run.change(frame, one(thing), node, what)
         if isinstance(thing, Obj):
             run.heap.put(thing.site, stored | index)
@@ -148,6 +150,12 @@ def store(run: Run, frame: Frame, value: Value, index: Value, stored: Value, nod
                 run.heap.put(thing.site, run.iterate(frame, stored, node))
                 for part in stored:
                     run.heap.put(thing.site, held_by(run, part))
+
+
+def _is_array_like(thing: Thing) -> bool:
+    return (isinstance(thing, Obj) and thing.type not in CONTAINERS) or (
+        isinstance(thing, Const) and type(thing.object) not in CONTAINERS
+    )
 
 
 def delete(run: Run, frame: Frame, value: Value, index: Value, node: ast.Subscript) -> None:
