@@ -115,7 +115,9 @@ def _planted(snippet: Snippet, form: Form) -> Iterator[Planted]:
                 pair = sorted(covers)[0]
                 name = f"{pair[0]}.{pair[1]} {form.name}"
                 kind = "flat_map" if form.emits else "map"
-                trap = Trap(name, pair, "grammar", form.name, "", found, "op_I", kind, bool(form.reached))
+                trap = Trap(
+                    name, pair, "grammar", form.name, "", found, "op_I", kind, bool(form.reached) or form.is_nonlocal
+                )
                 yield Planted(trap, covers, form.emits)
 
 
