@@ -87,7 +87,7 @@ def make_traps(sample: int | None = None) -> tuple[Trap, ...]:
     made = generated(is_sample=sample is not None).traps
     if sample is None or sample >= len(made):
         return made
-    return made[:: len(made) // sample][:sample]
+    return tuple(sorted(made, key=lambda trap: zlib.crc32(f"{trap.name} {trap.source}".encode()))[:sample])
 
 
 @dataclass(frozen=True)
