@@ -32,6 +32,7 @@ EFFECTS = (
     Effect("random", "", "hit = random.random()", "(int(hit * 2) + 1)", outside="random.random"),
     Effect("file", "", "with open(os.devnull, 'a') as log:\n    log.write('x')", "1", outside="open"),
 )
+NO_EFFECT = Effect("none", "", "", "1")
 
 
 @contextmanager

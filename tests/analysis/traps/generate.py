@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .bodies import body_of
-from .effects import EFFECTS, Effect, watching
+from .effects import EFFECTS, NO_EFFECT, Effect, watching
 from .places import PLACES, Place, body_at
 from .probe import BASES, IMPORTED, Seen, observed, quiet
 
@@ -66,6 +66,7 @@ class Trap:
     operator: str
     kind: str  # map, filter, flat_map, or process: a keyed class
     changes_reached: bool
+    twin: str = ""  # the same source without the effect
 
     @property
     def is_keyed(self) -> bool:
@@ -147,9 +148,9 @@ def _trap(pair: tuple[str, str], seen: Seen, place: Place, effect: Effect) -> Tr
                 reason = reason or f"cannot be set up ({type(problem).__name__})"
                 break
             if has_fired and not has_raised:
-                return Trap(
-                    name, pair, place.name, effect.name, seen.base, source, "op_I", place.kind, bool(effect.reached)
-                )
+                twin = source_of(seen, place, NO_EFFECT, beside, guarded)
+                where = (place.name, effect.name, seen.base)
+                return Trap(name, pair, *where, source, "op_I", place.kind, bool(effect.reached), twin)
             if not has_fired:
                 reason = "does not fire"
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import pytest
 
@@ -98,6 +99,12 @@ def test_nearly_every_pair_has_a_trap_that_fires_and_the_rest_is_counted(capsys:
         print(f"\ntraps left out: {dict(collections.Counter(one.reason for one in made.left_out))}")
         print(f"pairs without a trap: {len(without)} of {len(observed_pairs())}")
     assert len(without) < 0.05 * len(observed_pairs())
+
+
+def test_many_traps_would_be_safe_without_their_effects() -> None:
+    """Else the effects would not be what the analysis sees."""
+    twins = [replace(trap, source=trap.twin) for trap in make_traps(sample=100)]
+    assert len(called_safe(twins)) > 0.3 * len(twins)
 
 
 def test_traps_are_spread_over_places_and_effects() -> None:
