@@ -1,6 +1,6 @@
 """Puts an effect into every expression position of every construct of the grammar, and sees it happen.
 
-The positions are those of `ast`; the snippets below only have to contain each of them. An expression is replaced by one
+The positions are those of `ast`; the snippets only have to contain each of them. An expression is replaced by one
 that does something and then gives the same value.
 """
 

@@ -12,9 +12,10 @@ from .constructs import THEN
 
 @dataclass(frozen=True)
 class Place:
-    """`define` is the text around an operator, `OBJECT` the expression that makes the object.
+    """Texts, in which `OBJECT` is the expression that makes the object, `BODY` the construct, `_I` the trap's number.
 
-    `name` is what the construct calls the object; `style` is how the class gets its special method.
+    `expression` is what the construct calls the object, or how the operator makes it; `style` is how the class gets its
+    special method.
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import collections
 import contextlib
 import functools
@@ -53,7 +54,7 @@ _ATTRIBUTE_METHODS = ("__getattribute__", "__getattr__")
 
 
 def base_named(name: str) -> type:
-    return getattr(collections, name, None) or getattr(sys.modules["builtins"], name)
+    return getattr(collections, name, None) or getattr(builtins, name)
 
 
 def begin() -> None:
