@@ -76,7 +76,7 @@ def called_safe(traps: Sequence[Trap]) -> list[Trap]:
 
 
 # What a neighbour in the module may be the cause of, and not the trap itself.
-_OF_NEIGHBOURS = ("by other means", "by a function")
+_OF_NEIGHBOURS = ("by other means", "is exchanged by a function")
 
 
 def _judged(traps: Sequence[Trap], per_module: int) -> tuple[list[Trap], list[Trap]]:
