@@ -177,3 +177,50 @@ def test_what_is_infinite_stays_infinite() -> None:
         assert first(seen) == [exact(float("inf")), exact(float("-inf")), exact(float("inf"))]
     _, _, error = assert_same_everywhere(ab.from_items(Real, [Real(Decimal(1))]).collect("out"))  # type: ignore[arg-type]
     assert "float expected, got Decimal('1')" in str(error)
+
+
+# Rows of frames ----------------------------------------------------------------------------------------------------
+
+
+class Sample(NamedTuple):
+    at: datetime | None
+    n: int
+
+
+FRAME = pd.DataFrame({"n": [1, 2], "at": [pd.Timestamp(2024, 1, 1), pd.NaT]})
+
+
+@pytest.mark.parametrize(
+    ("frame", "rows"),
+    [
+        (FRAME, "[Sample(*row) for row in frame[['at', 'n']].itertuples(index=False)]"),
+        (pa.Table.from_pandas(FRAME), "[Sample(**row) for row in table.select(['at', 'n']).to_pylist()]"),
+    ],
+    ids=["pandas", "pyarrow"],
+)
+def test_a_frame_is_no_list_of_tuples_and_the_hint_makes_one(frame: Any, rows: str) -> None:
+    with pytest.raises(ab.BuildError, match="which is made of columns, and not a list of Sample") as caught:
+        ab.from_items(Sample, frame)
+    assert caught.value.hint == rows
+    items = eval(rows, {"Sample": Sample, "frame": frame, "table": frame})
+    outputs, _, _ = assert_same_everywhere(ab.from_items(Sample, items).collect("out"))
+    assert outputs["out"] == exact([Sample(datetime(2024, 1, 1), 1), Sample(None, 2)])
+
+
+@pytest.mark.parametrize(
+    ("item", "made"),
+    [
+        (next(FRAME.itertuples()), "Sample(item.at, item.n)"),
+        ({"at": None, "n": 1}, "Sample(**item)"),
+        ((None, 1), "Sample(*item)"),
+        ([None, 1], "Sample(*item)"),
+        (5, "Sample(…)"),
+        (None, "Sample(…)"),
+    ],
+)
+def test_what_is_of_another_type_is_to_be_made_a_tuple_and_not_to_be_skipped(item: Any, made: str) -> None:
+    _, _, error = assert_same_everywhere(ab.from_items(Sample, [item]).collect("out"))
+    assert str(error).endswith(f"  try: make it one: {made}")
+    wrong = Sample(None, "1")  # type: ignore[arg-type]
+    _, _, error = assert_same_everywhere(ab.from_items(Sample, [wrong]).collect("out"))
+    assert str(error).endswith('  try: on_error="skip" passes over such rows and counts them')

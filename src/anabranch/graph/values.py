@@ -13,13 +13,16 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from anabranch.errors import PlainProblem, in_words, shown
-from anabranch.graph.schema import AttributeType, Schema
+from anabranch.graph.schema import AttributeType, Schema, is_defined_again
 
 SMALLEST_INT = -(2**63)
 LARGEST_INT = 2**63 - 1
 
 Converter = Callable[[Any], Any]
 
+DEFINED_AGAIN = (
+    " of another definition of that class, which was run again after the program was built; build the program anew, too"
+)
 TOO_FINE = 'has nanoseconds, and a datetime has microseconds; round it before, as pandas does with .round("us")'
 
 
@@ -46,7 +49,8 @@ def normalizer(schema: Schema) -> Converter:
 
     def normalize(item: Any) -> Any:
         if not isinstance(item, expected):
-            raise ValueProblem(f"{expected.__name__} expected, got {_describe(item)}")
+            again = DEFINED_AGAIN if is_defined_again(expected, type(item)) else ""
+            raise ValueProblem(f"{expected.__name__} expected, got {_describe(item)}{again}")
         values = []
         name = ""
         try:
