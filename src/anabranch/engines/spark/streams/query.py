@@ -74,7 +74,6 @@ class Query:
         """Take up the work: `launch` starts Spark's query with a function for its batches."""
         try:
             found = self._checkpoint.commit() or Commit()
-            self._checkpoint.check_whole(found, len(self._log))
             self._arrivals.open(found.entries)  # first: where that fails nothing has begun, and all may change
             if self._arrivals.have_ended and found.entries >= len(self._log):
                 self._metrics.notes.append(_WAS_FINISHED)

@@ -24,6 +24,7 @@ from anabranch.engines.spark.streams.connected import ServedQuery, is_connect, m
 from anabranch.engines.spark.streams.data_source import data_source
 from anabranch.engines.spark.streams.entries import EntryLog
 from anabranch.engines.spark.streams.handover import Giver, Taker, await_servers
+from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.query import Query
 from anabranch.engines.spark.streams.routes import routes
@@ -82,11 +83,13 @@ def start(
     try:
         await_servers(folder)
         prepared: Prepared | None = None
-        if folder.commit() is None:  # before Spark is started, and anything is kept
+        committed = check_intact(folder)  # before Spark is started, and anything is kept or cut off
+        if committed is None:
             _check_files(plan.graph)
             _check_outputs(plan.graph)
-        if folder.identity() is not None:  # all numbers are those of the first start, whatever cores there are now
+        else:  # all numbers are those of the first start, whatever cores there are now
             prepared = prepare(plan, folder, 1, channels, form)
+            check_outputs_are_there(plan.graph, committed, folder)
         session = session_for(options or SparkOptions())
         cores = cores_of(session)
         if is_connect(session):
