@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from anabranch.engines.spark.gone_java import hush
 from anabranch.engines.spark.java import find_java
 from anabranch.engines.spark.java_folder import make_java_folder, remove_java_folder
 from anabranch.engines.spark.troubles import SparkError, innermost, spark_error
@@ -171,6 +172,7 @@ def _started_here(master: str, options: SparkOptions) -> Any:
         environment["SPARK_HOME"] = str(_home_of_links(folder))
         places["spark.executor.extraJavaOptions"] = option
     builder = SparkSession.builder.appName("anabranch").master(master)
+    hush()
     with _left_behind_only_if_started(folder), _environment(environment), _quiet(master):
         session = _built(builder, {**_settings(master, options), **places, **options.conf})
         session.sparkContext.setLogLevel("ERROR")

@@ -8,14 +8,20 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anabranch.engines.spark.streams.sealed_files import DamagedCheckpoint, NotSealed, read_sealed, write_sealed
-from anabranch.errors import RunError, UsageError, shown
+from anabranch.engines.spark.streams.sealed_files import (
+    DamagedCheckpoint,
+    NotSealed,
+    read_sealed,
+    write_sealed,
+    writing_to,
+)
+from anabranch.errors import UsageError, shown
 
 FORMAT = 3  # of all that is written here
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # also as a path has it, with one slash
@@ -70,16 +76,8 @@ class Checkpoint:
     def sink_folder(self, sink: str) -> Path:
         return self.folder / "sinks" / sink
 
-    @contextmanager
-    def told(self) -> Iterator[None]:
-        """What the file system refuses is said with the folder that it is about."""
-        try:
-            yield
-        except OSError as problem:
-            raise RunError(
-                f"{self.folder}: the checkpoint cannot be written: {problem.strerror or problem}",
-                hint="when that is mended, start the stream again: it goes on where it was",
-            ) from problem
+    def told(self) -> AbstractContextManager[None]:
+        return writing_to(self.folder)
 
     # Who works in it ----------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from anabranch.engines.reading import Slice
 from anabranch.engines.spark.sources import Numbers
-from anabranch.engines.spark.streams.sealed_files import FIRST, open_line, sealed_line
+from anabranch.engines.spark.streams.sealed_files import FIRST, open_line, sealed_line, writing_to
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,12 @@ class EntryLog:
             left += line
         if not left:
             return
-        file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
-        try:
-            while left:  # in one go, as a rule
-                left = left[os.write(file, left) :]
-            os.fsync(file)
-        finally:
-            os.close(file)
+        with writing_to(self._path.parent):
+            file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+            try:
+                while left:  # in one go, as a rule
+                    left = left[os.write(file, left) :]
+                os.fsync(file)
+            finally:
+                os.close(file)
         self.look()

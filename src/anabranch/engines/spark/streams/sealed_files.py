@@ -7,8 +7,11 @@ leaves is none of this: a file is there as a whole or not at all, and of a log o
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from anabranch.errors import RunError
@@ -18,17 +21,18 @@ _DIGITS = 32  # of the checksum of a file
 HEAD = len(_SEAL) + _DIGITS + 1  # bytes before what a file holds
 FIRST = 0  # the mark of a log without a line
 _TEXT_AT, _TEXT_UNTIL = 20, -2  # in a line: ["0123456789abcdef",{…}] and a newline
-_BEGIN_ANEW = (
+BEGIN_ANEW = (
     "nothing was changed; restore the folder from a backup, and start again: outputs are cut back to what it says, and "
     "written again. Or begin anew, with another checkpoint and other outputs: then all that is there is read again"
 )
+MAKE_ROOM = "make room there, and start the stream again: it goes on where it was"
 
 
 class DamagedCheckpoint(RunError):
     """A file of a checkpoint is not what was written."""
 
     def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"{path}: the checkpoint is damaged: {why}", hint=_BEGIN_ANEW)
+        super().__init__(f"{path}: the checkpoint is damaged: {why}", hint=BEGIN_ANEW)
         self.path = path
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -37,6 +41,19 @@ class DamagedCheckpoint(RunError):
 
 class NotSealed(DamagedCheckpoint):
     """A file does not even begin with a checksum: damaged, or of a version that wrote none."""
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """What the file system refuses is said with the folder that it is about."""
+    try:
+        yield
+    except OSError as problem:
+        is_full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise RunError(
+            f"{folder}: the checkpoint cannot be written: {problem.strerror or problem}",
+            hint=MAKE_ROOM if is_full else "when that is mended, start the stream again: it goes on where it was",
+        ) from problem
 
 
 def sealed(name: str, content: bytes) -> bytes:

@@ -17,7 +17,7 @@ from pathlib import Path
 from anabranch.engines.reading import Slice
 from anabranch.engines.reading.cuts import end_of_rows
 from anabranch.engines.spark.streams.entries import Entry
-from anabranch.engines.spark.streams.sealed_files import HEAD, write_sealed
+from anabranch.engines.spark.streams.sealed_files import HEAD, write_sealed, writing_to
 from anabranch.errors import SourceError
 from anabranch.graph.model import Operator
 from anabranch.operators.formats.csv_format import CsvOptions
@@ -71,7 +71,8 @@ class TcpSpool:
     def open(self) -> None:
         if self.has_ended:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with writing_to(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
         self._kept = sorted(path for path in self.folder.glob("*.lines") if int(path.stem) >= self._number)
         if self._kept:
             self._number = int(self._kept[-1].stem) + 1
@@ -146,7 +147,8 @@ class TcpSpool:
     def _kept_in_a_file(self, lines: bytes) -> Path:
         path = self.folder / f"{self._number:012}.lines"
         self._number += 1
-        write_sealed(path, lines)
+        with writing_to(self.folder):
+            write_sealed(path, lines)
         return path
 
     def _entry(self, path: Path) -> Entry:
