@@ -38,7 +38,9 @@ def kill_java(running: Running) -> None:
     """The process that runs the stream says so, and ends."""
     assert all(map(killed, running.java()))
     assert running.wait() == 1
-    assert "SparkError: Spark failed: its Java has ended, or was killed" in running.said.read_text()
+    said = running.said.read_text()
+    assert "SparkError: Spark failed: its Java has ended, or was killed" in said
+    assert said.count("Traceback") == 1, "of the program itself, which does not catch the error"
 
 
 def kill_workers(running: Running, folder: Path) -> None:

@@ -93,6 +93,21 @@ def test_lines_of_the_last_batch_can_be_read_again_and_others_are_removed(
     assert kept == [[b"a\n"], [b"b\n"], [b"c\n"]]
 
 
+@pytest.mark.parametrize(("format", "mark"), [("csv", ""), ("lines", "\ufeff")])
+def test_a_byte_order_mark_at_the_start_of_a_connection_is_passed_over_where_a_run_does(
+    server: socket.socket, tmp_path: Path, format: str, mark: str
+) -> None:
+    run = Spooling(server, tmp_path, format)
+    run.connection.sendall("\ufeffa\n".encode())
+    wait_until(lambda: len(run.source._waiting) == 5, seconds=20)
+    run.look()
+    run.connection.sendall("\ufeffb\n".encode())
+    wait_until(lambda: len(run.source._waiting) == 5, seconds=20)
+    run.look()
+    run.stop()
+    assert read(run.log) == [f"{mark}a", "\ufeffb"]
+
+
 def test_a_line_that_is_longer_than_a_file_should_be_comes_alone(
     server: socket.socket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

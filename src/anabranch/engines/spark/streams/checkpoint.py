@@ -90,7 +90,7 @@ class Checkpoint:
                     f"{self.folder}: this folder holds files that are not a checkpoint",
                     hint="name one that does not exist yet, or is empty",
                 )
-            lock = (self.folder / "lock").open("a+")
+            lock = (self.folder / "lock").open("a+", errors="replace")
         except FileExistsError:
             raise CheckpointError(f"{self.folder}: this is a file", hint="name a folder for the checkpoint") from None
         except OSError as problem:
