@@ -290,6 +290,18 @@ def test_no_output_is_cut_where_another_lacks_what_was_written(killed: Killed, t
     assert contents(tmp_path) == before
 
 
+def test_what_cannot_be_read_is_named(killed: Killed, tmp_path: Path) -> None:
+    disk = killed.copied(tmp_path / "copy")
+    for name in ("commit.json", "arrivals.jsonl", f"spark/offsets/{killed.committed.batch}"):
+        kept = (disk.folder / name).read_bytes()
+        (disk.folder / name).unlink()
+        (disk.folder / name).mkdir()
+        with pytest.raises(DamagedCheckpoint, match=rf"{name}: .* it cannot be read: Is a directory"):
+            check_intact(Checkpoint(disk.folder))
+        (disk.folder / name).rmdir()
+        (disk.folder / name).write_bytes(kept)
+
+
 # Lines from TCP -------------------------------------------------------------------------------------------------------
 
 

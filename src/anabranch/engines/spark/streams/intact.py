@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import cast
 
@@ -16,6 +17,14 @@ from anabranch.operators.sinks.base import SinkDefinition
 
 def check_intact(checkpoint: Checkpoint) -> Commit | None:
     """What was committed last, if every file is as it was written and they agree; None where nothing has begun."""
+    try:
+        return _checked(checkpoint)
+    except OSError as problem:
+        path = Path(os.fsdecode(problem.filename or checkpoint.folder))
+        raise DamagedCheckpoint(path, f"it cannot be read: {problem.strerror or problem}") from None
+
+
+def _checked(checkpoint: Checkpoint) -> Commit | None:
     if checkpoint.identity() is None:
         return None
     commit = checkpoint.commit()

@@ -88,12 +88,7 @@ def write_sealed(path: Path, content: bytes) -> None:
 
 def read_sealed(path: Path) -> bytes:
     """What a file holds; an error where it is not what was written."""
-    try:
-        found = path.read_bytes()
-    except FileNotFoundError:
-        raise
-    except OSError as problem:
-        raise DamagedCheckpoint(path, f"it cannot be read: {problem.strerror}") from None
+    found = path.read_bytes()
     if not found.startswith(_SEAL):
         raise NotSealed(path, "it does not begin with its checksum")
     if not is_sealed(path.name, found):
