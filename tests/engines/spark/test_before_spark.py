@@ -278,6 +278,11 @@ def test_a_checkpoint_of_another_program_or_version_is_refused_before_spark(tmp_
         ab.start(items().collect("out"), checkpoint=state, channels=7)
     with pytest.raises(SparkWasAsked):  # and nobody has kept it locked
         ab.start(items().collect("out"), checkpoint=state)
+    content = (state / "commit.json").read_bytes()
+    (state / "commit.json").write_bytes(content.replace(b'"batch": ', b'"batch": 1'))
+    with pytest.raises(RunError, match=r"commit\.json: the checkpoint is damaged"):
+        ab.start(items().collect("out"), checkpoint=state)
+    (state / "commit.json").write_bytes(content)
     identity = Checkpoint(state).identity() or {}
     write_sealed(state / "stream.json", json.dumps({**identity, "format": 1}).encode())
     with pytest.raises(CheckpointError, match="by another version"):
