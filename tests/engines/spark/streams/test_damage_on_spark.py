@@ -23,7 +23,7 @@ from tests.engines.spark.streams.test_damage import REFUSED, feed, program, writ
 pytestmark = pytest.mark.slow
 
 TRIALS = 500
-MOST_RUNS = 6  # of Spark: those of which nobody reads what is damaged are all alike
+MOST_RUNS = 4  # of Spark: those of which nobody reads what is damaged are all alike
 
 
 class Stopped:
