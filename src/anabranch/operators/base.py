@@ -96,6 +96,9 @@ class SinkMeaning(Meaning):
     def check_new(self) -> None:
         """Before a stream begins: a `SinkError` where the output cannot be written, or is not of this stream."""
 
+    def check_written(self, position: Any, folder: Path) -> None:
+        """Before a stream goes on: a `SinkError` where what was written up to `position` is not there any more."""
+
     def resume(self, position: Any | None, folder: Path) -> None:
         """Instead of `open`, for a stream: go on behind `position`, which `sync` returned last; None where it begins.
 

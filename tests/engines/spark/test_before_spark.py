@@ -18,6 +18,7 @@ from anabranch.engines.base import Metrics
 from anabranch.engines.spark import engine
 from anabranch.engines.spark.streams import start as streams
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.engines.spark.streams.sealed_files import write_sealed
 from anabranch.errors import RunError, SinkError, SourceError
 from anabranch.graph.model import Program
 from anabranch.operators.sinks.base import SinkDefinition
@@ -277,12 +278,17 @@ def test_a_checkpoint_of_another_program_or_version_is_refused_before_spark(tmp_
         ab.start(items().collect("out"), checkpoint=state, channels=7)
     with pytest.raises(SparkWasAsked):  # and nobody has kept it locked
         ab.start(items().collect("out"), checkpoint=state)
-    identity = json.loads((state / "stream.json").read_text())
-    (state / "stream.json").write_text(json.dumps({**identity, "format": 1}))
+    content = (state / "commit.json").read_bytes()
+    (state / "commit.json").write_bytes(content.replace(b'"batch": ', b'"batch": 1'))
+    with pytest.raises(RunError, match=r"commit\.json: the checkpoint is damaged"):
+        ab.start(items().collect("out"), checkpoint=state)
+    (state / "commit.json").write_bytes(content)
+    identity = Checkpoint(state).identity() or {}
+    write_sealed(state / "stream.json", json.dumps({**identity, "format": 1}).encode())
     with pytest.raises(CheckpointError, match="by another version"):
         ab.start(items().collect("out"), checkpoint=state)
     (state / "stream.json").write_text("{")
-    with pytest.raises(RunError, match=r"damaged: stream\.json cannot be read"):
+    with pytest.raises(RunError, match=r"stream\.json: the checkpoint is damaged"):
         ab.start(items().collect("out"), checkpoint=state)
 
 

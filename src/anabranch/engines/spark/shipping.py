@@ -142,7 +142,16 @@ def ship_error(moment: Moment, error: RunError) -> bytes:
     """An error and when it happened: as it is, with its cause in words, and in words alone, as some do not travel."""
     said = _in_words(error)
     with_item = _with_item(said, error)
-    return pickle.dumps((moment, said, str(error), [_by_name(each) for each in (error, with_item)]))
+    return pickle.dumps((moment, said, _without_places(error), [_by_name(each) for each in (error, with_item)]))
+
+
+def _without_places(error: RunError) -> str:
+    """What an error says, but for the lines of the program: a worker may not have them, as those of a notebook."""
+    error = copy.copy(error)
+    error.location = None
+    if isinstance(error, OperatorError):
+        error.raised_at = None
+    return str(error)
 
 
 def _by_name(error: RunError) -> bytes:
@@ -182,7 +191,7 @@ def unship_error(payload: bytes, graph: Graph) -> tuple[Moment, RunError]:
         with suppress(Exception):  # then it is said in words
             found = _WithNames(io.BytesIO(form), classes).load()
             # An exception is made again from its arguments, and may then say something else.
-            if isinstance(found, RunError) and str(found) == text:
+            if isinstance(found, RunError) and _without_places(found) == text:
                 error = found
                 break
     if isinstance(error, OperatorError):

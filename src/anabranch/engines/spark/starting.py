@@ -6,7 +6,6 @@ import atexit
 import logging
 import os
 import re
-import shutil
 import signal
 import socket
 import sys
@@ -21,7 +20,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from anabranch.engines.spark.gone_java import hush
 from anabranch.engines.spark.java import find_java
+from anabranch.engines.spark.java_folder import make_java_folder, remove_java_folder
 from anabranch.engines.spark.troubles import SparkError, innermost, spark_error
 from anabranch.errors import UsageError, shown
 
@@ -163,23 +164,31 @@ def _started_here(master: str, options: SparkOptions) -> Any:
     if master.startswith("local"):
         # Else Spark's pages would be open to the network.
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-    home = _home_of_links() if _CLUSTER_HERE.fullmatch(master) else None
-    if home is not None:
-        environment["SPARK_HOME"] = home
+    folder = make_java_folder()
+    option = f'-Djava.io.tmpdir="{folder}"'
+    environment["SPARK_SUBMIT_OPTS"] = f"{os.environ.get('SPARK_SUBMIT_OPTS', '')} {option}".strip()
+    places = {} if "SPARK_LOCAL_DIRS" in os.environ else {"spark.local.dir": str(folder)}
+    if is_cluster_here := _CLUSTER_HERE.fullmatch(master) is not None:
+        environment["SPARK_HOME"] = str(_home_of_links(folder))
+        places["spark.executor.extraJavaOptions"] = option
     builder = SparkSession.builder.appName("anabranch").master(master)
-    with _left_behind_only_if_started(home), _environment(environment), _quiet(master):
-        session = _built(builder, {**_settings(master, options), **options.conf})
+    hush()
+    with _left_behind_only_if_started(folder), _environment(environment), _quiet(master):
+        session = _built(builder, {**_settings(master, options), **places, **options.conf})
         session.sparkContext.setLogLevel("ERROR")
-    if home is not None:
-        atexit.register(_stopped_and_removed, session, home)
+    if is_cluster_here:  # its workers would go on for a while, and write
+        atexit.register(_stop, session)
     if options.ui:
         print(f"Spark's pages: {session.sparkContext.uiWebUrl}", file=sys.stderr)
     return session
 
 
 @contextmanager
-def _left_behind_only_if_started(home: str | None) -> Iterator[None]:
+def _left_behind_only_if_started(folder: Path) -> Iterator[None]:
     """Logging in which py4j is silent, and a folder, are there as long as Spark is; not where it does not start."""
+    from pyspark import SparkContext
+
+    java = SparkContext._gateway
     py4j, root = logging.getLogger("py4j"), logging.getLogger()
     level, is_filtered = py4j.level, _is_not_of_py4j in root.filters
     py4j.setLevel(logging.CRITICAL)  # what it has to say, its errors say too
@@ -190,8 +199,8 @@ def _left_behind_only_if_started(home: str | None) -> Iterator[None]:
         py4j.setLevel(level)
         if not is_filtered:
             root.removeFilter(_is_not_of_py4j)
-        if home is not None:
-            shutil.rmtree(home, ignore_errors=True)
+        if SparkContext._gateway is java:  # else there is a Java, which the next start finds, and it knows the folder
+            remove_java_folder(folder)
         raise
 
 
@@ -236,22 +245,22 @@ def _path_with_this_package() -> str:
     return os.pathsep.join([folder, known] if known else [folder])
 
 
-def _home_of_links() -> str:
+def _home_of_links(folder: Path) -> Path:
     """A SPARK_HOME for a cluster on this machine: its workers write there, and the installed package is not theirs."""
     import pyspark
 
     found = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
-    home = tempfile.mkdtemp(prefix="anabranch-spark-")
+    home = folder / "home"
+    home.mkdir()
     for each in found.iterdir():
         if each.name not in ("work", "logs"):
-            Path(home, each.name).symlink_to(each)
+            (home / each.name).symlink_to(each)
     return home
 
 
-def _stopped_and_removed(session: Any, home: str) -> None:
+def _stop(session: Any) -> None:
     with suppress(Exception):  # it may have been stopped before
         session.stop()
-    shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ _UNANSWERED = re.compile(r"An error occurred while calling \S+")
 _BEFORE = re.compile(r"^(?:Caused by: |: )|^.*?most recent failure: .*?\): |^Job aborted due to stage failure: ")
 _JAVA_CLASS = re.compile(r"^(?:[a-z]\w*\.)+[\w$]+: ")
 _CODE = re.compile(r"^\[[A-Z_.]+\] |\s*SQLSTATE: \w+$")
+JAVA_HAS_GONE = "its Java has ended, or was killed"
 _TRACEBACK = "Traceback (most recent call last):"
 _HINTS = {
     "No module named 'anabranch": "install anabranch, in the same version, for the Python of Spark's workers",
@@ -25,12 +26,16 @@ class SparkError(RunError):
     """Spark itself could not do what was asked of it."""
 
 
-def spark_error(problem: BaseException, doing: str = "Spark failed") -> SparkError:
+def is_of_gone_java(problem: BaseException) -> bool:
+    """Whether a call to Java got no answer, which is an error without a cause."""
     kind = type(problem).__name__
-    # A call that got no answer is an error without a cause.
-    is_gone = isinstance(problem, EOFError | ConnectionError) or kind == "Py4JNetworkError"
-    is_gone = is_gone or (kind == "Py4JError" and _UNANSWERED.fullmatch(str(problem)) is not None)
-    said = "its Java has ended, or was killed" if is_gone else innermost(in_words(problem))
+    if isinstance(problem, EOFError | ConnectionError) or kind == "Py4JNetworkError":
+        return True
+    return kind == "Py4JError" and _UNANSWERED.fullmatch(str(problem)) is not None
+
+
+def spark_error(problem: BaseException, doing: str = "Spark failed") -> SparkError:
+    said = JAVA_HAS_GONE if is_of_gone_java(problem) else innermost(in_words(problem))
     return SparkError(f"{doing}: {said}", hint=next((hint for part, hint in _HINTS.items() if part in said), None))
 
 

@@ -46,6 +46,10 @@ class ParquetParts(StreamWriter):
             with leaving_no_folder(folder):
                 make_folder(folder)
 
+    def check_written(self, path: Path, position: Any) -> None:
+        with writing_to(path):
+            _check_parts(path, _numbers(_names(path)), position["parts"])
+
     def resume(self, path: Path, position: Any | None) -> None:
         self.close()
         position = position or {"parts": 0}
@@ -53,10 +57,8 @@ class ParquetParts(StreamWriter):
         self._lost = None
         with writing_to(path):
             names = _names(path)
-            found = {int(match[1]) for name in names if (match := _PART.fullmatch(name))}
-            for number in range(self._parts):
-                if number not in found:
-                    raise lost(path, f"wrote {self._parts:,} parts to it, and {_part(number)} is gone")
+            found = _numbers(names)
+            _check_parts(path, found, self._parts)
             make_folder(Path(os.path.realpath(path)))
             torn = [_part(number) for number in sorted(found) if number >= self._parts]
             for name in [*torn, *filter(is_leftover, names)]:
@@ -114,6 +116,15 @@ class ParquetParts(StreamWriter):
 
 def _part(number: int) -> str:
     return f"part-{number:08d}.parquet"
+
+
+def _numbers(names: list[str]) -> list[int]:
+    return [int(match[1]) for name in names if (match := _PART.fullmatch(name))]
+
+
+def _check_parts(path: Path, found: list[int], parts: int) -> None:
+    for number in sorted({*range(parts)} - {*found}):
+        raise lost(path, f"wrote {parts:,} parts to it, and {_part(number)} is gone")
 
 
 def _names(path: Path) -> list[str]:

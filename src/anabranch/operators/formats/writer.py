@@ -59,6 +59,10 @@ class StreamWriter(RowWriter):
         """A `SinkError` where a stream that begins cannot write, or something stands that it must not remove."""
         raise NotImplementedError
 
+    def check_written(self, path: Path, position: Any) -> None:
+        """A `SinkError` where what was written up to a position is not there any more; nothing is changed."""
+        raise NotImplementedError
+
     def resume(self, path: Path, position: Any | None) -> None:
         """Go on behind a position that `sync` returned, or begin where it is None; whatever is behind it is removed."""
         raise NotImplementedError

@@ -102,6 +102,10 @@ class WriteFileMeaning(SinkMeaning):
         with located(self.operator):
             self._stream.check_new(self._path)
 
+    def check_written(self, position: Any, folder: Path) -> None:
+        with located(self.operator):
+            self._stream.check_written(self._path, position)
+
     def resume(self, position: Any | None, folder: Path) -> None:
         """The output is written in place: text as one file that grows, Parquet as a folder of files."""
         with located(self.operator):

@@ -182,9 +182,8 @@ class FilesArriving:
 
 
 def _is_same(one: Slice, other: Slice) -> bool:
-    """Whether a file that is cut again has given the same slice; earlier versions did not note how long it was."""
-    found = None if other.found is None else one.found
-    return replace(one, path=other.path, name=other.name, found=found) == other
+    """Whether a file that is cut again has given the same slice."""
+    return replace(one, path=other.path, name=other.name) == other
 
 
 def _size(path: Path) -> int:

@@ -23,6 +23,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from anabranch.engines.spark.channel import Channel
 from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.shipping import Job, unshipped
+from anabranch.engines.spark.streams.sealed_files import HEAD, is_sealed, sealed
 from anabranch.engines.spark.tasks import channel_at, freeze
 
 _MOST_WARM = 64  # channels in one worker
@@ -138,7 +139,7 @@ class _Store:
                 return _at(warm, head)
         whole = self._part(_WHOLE)
         warm = _cold(job, place)
-        warm.channel.state.restore(bytes(whole[1]), self._since(head.base, head.version))
+        warm.channel.state.restore(_unsealed(whole[1]), self._since(head.base, head.version))
         return _at(warm, head)
 
     def _head(self) -> _Head | None:
@@ -149,7 +150,7 @@ class _Store:
         return _Head(version, found[0], base, size, changed)
 
     def _since(self, base: int, version: int) -> list[bytes]:
-        return [bytes(self._part(each)[1]) for each in range(base + 1, version + 1)]
+        return [_unsealed(self._part(each)[1]) for each in range(base + 1, version + 1)]
 
     def _part(self, number: int) -> Any:
         found = self._parts.getValue((number,))
@@ -166,18 +167,26 @@ class _Store:
             changes = element.save_changes()
             changed = warm.head.changed + len(changes)
             if changed <= max(warm.head.size, _LEAST_TO_PACK):
-                self._parts.updateValue((version,), (token, changes))
+                self._parts.updateValue((version,), (token, sealed("", changes)))
                 self._put_head(warm, warm.head._replace(version=version, token=token, changed=changed))
                 return
         whole = element.save()
         self._parts.clear()
-        self._parts.updateValue((_WHOLE,), (token, whole))
+        self._parts.updateValue((_WHOLE,), (token, sealed("", whole)))
         self._put_head(warm, _Head(version, token, version, len(whole), 0))
 
     def _put_head(self, warm: _Warm, head: _Head) -> None:
         numbers = json.dumps([head.version, head.base, head.size, head.changed]).encode()
         self._parts.updateValue((_HEAD,), (head.token, numbers))
         _at(warm, head)
+
+
+def _unsealed(payload: Any) -> bytes:
+    """State as it was saved: nothing is made of it before it is known to be that."""
+    found = bytes(payload)
+    if not is_sealed("", found):
+        raise RuntimeError("the checkpoint is damaged: the state of a channel in Spark's store has another checksum")
+    return found[HEAD:]
 
 
 def _at(warm: _Warm, head: _Head) -> _Warm:
