@@ -163,11 +163,12 @@ print(SparkSession.active() is session, session.conf.get("spark.master"))
 
 url = session.sparkContext.uiWebUrl
 def asked(what):
-    with urllib.request.urlopen(f"{url}/api/v1/applications/{session.sparkContext.applicationId}/{what}") as answer:
+    with urllib.request.urlopen(f"{url}/api/v1/applications/{session.sparkContext.applicationId}{what}") as answer:
         return json.load(answer)
 
-print(sorted({job["description"] for job in asked("jobs")}))
-plan = asked("sql?details=true&planDescription=true")[-1]["planDescription"]
+print(asked("")["name"], sorted({job["description"] for job in asked("/jobs")}))
+print(*sorted({stage["name"] for stage in asked("/stages")}), sep="; ")
+plan = asked("/sql?details=true&planDescription=true")[-1]["planDescription"]
 print("Arguments: R1 (Running)(" in plan, "Arguments: R2 (Running_2)(" in plan)
 print(url.rpartition(":")[0])
 port = "%04X" % int(url.rpartition(":")[2])
@@ -189,7 +190,8 @@ def test_a_session_of_our_own(process: Process) -> None:
         "exact []",
         "exact []",
         "True local[*,4]",
-        "['running: sources (beacon); R1 (Running); R2 (Running_2)']",
+        "running ['running: sources (beacon); R1 (Running); R2 (Running_2)']",
+        "R1 (Running); R2 (Running_2); for the driver (out); sources (beacon)",
         "True True",
         "http://127.0.0.1",
         "True",
@@ -307,7 +309,7 @@ def test_connect_without_a_server_or_its_packages(process: Process) -> None:
             refused(master="sc://127.0.0.1:{silent.getsockname()[1]}")
         """
         printed, complained = process.run(script)
-    first, second, hint = printed.splitlines()
+    first, _, second, hint = printed.splitlines()
     assert first.startswith("SparkError | no Spark Connect server listens at sc://127.0.0.1:")
     assert second.startswith("SparkError | Spark Connect lacks a package: grpcio >= ")
     assert hint == f"  try: {sys.executable} -m pip install 'anabranch[connect]'"

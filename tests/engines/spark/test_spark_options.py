@@ -29,6 +29,15 @@ class Item(NamedTuple):
         ({"master": "sc://host:port"}, "sc://host:port is no address of a Spark Connect", "sc://localhost:15002"),
         ({"master": "sc://host:99999"}, "sc://host:99999 is no address of a Spark Connect", "sc://localhost:15002"),
         ({"master": "sc://"}, "sc:// is no address of a Spark Connect", "sc://localhost:15002"),
+        ({"master": "spark://host"}, "master='spark://host' names no port", "spark://host:7077"),
+        (
+            {"master": "spark://host:port"},
+            "master='spark://host:port' is no address of a Spark master",
+            "spark://host:",
+        ),
+        ({"master": "spark://a:1,b"}, "master='spark://a:1,b' names no port", "spark://host:7077"),
+        ({"master": "spark://:7077"}, "master='spark://:7077' is no address of a Spark master", "spark://host:7077"),
+        ({"master": "spark://h:1/x"}, "master='spark://h:1/x' is no address of a Spark master", "spark://host:7077"),
         ({"master": "nonsense"}, "master='nonsense' is none that Spark knows", "local[4]"),
         ({"master": "local[x]"}, "master='local[x]' is none that Spark knows", "local[4]"),
         ({"master": ""}, "master='' is none that Spark knows", "local[4]"),
@@ -91,6 +100,7 @@ def test_a_master_that_is_none_is_said_with_those_there_are(
         raise RuntimeError(java_says)
 
     monkeypatch.setattr(starting, "_built", broken)
+    monkeypatch.setattr(starting, "master_must_answer", lambda master: None)
     with pytest.raises(SparkError) as failed:
         starting.started(SparkOptions(master=master))
     assert said in failed.value.message
