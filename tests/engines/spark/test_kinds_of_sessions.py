@@ -319,6 +319,8 @@ def test_connect_without_a_server_or_its_packages(process: Process) -> None:
 def test_a_cluster_of_several_processes(process: Process) -> None:
     script = """
         import os
+        from typing import NamedTuple
+        import anabranch as ab
         from checked import check
         from pyspark.sql import SparkSession
         check(master="local-cluster[2,1,1024]")
@@ -332,8 +334,18 @@ def test_a_cluster_of_several_processes(process: Process) -> None:
 
         # Each executor starts its own Python, and that the workers.
         print(len({row.id for row in session.range(0, 8, 1, 8).mapInArrow(process_ids, "id long").collect()}))
+
+        class Line(NamedTuple):
+            text: str
+
+        # A path that is another one for each process.
+        try:
+            ab.run(ab.read_lines("/proc/self/cwd/checked.py", Line).collect("out"), engine="spark")
+        except ab.SourceError as error:
+            print(error.message)
     """
     printed, complained = process.run(script)
-    assert printed.splitlines() == ["exact []", "2 False", "2"]
+    unseen = f"no such file on {socket.gethostname()}, where a worker of Spark's has to read it"
+    assert printed.splitlines() == ["exact []", "2 False", "2", f"/proc/self/cwd/checked.py: {unseen}"]
     assert complained == ""
     assert process.has_left_nothing()

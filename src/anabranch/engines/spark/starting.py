@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -259,14 +260,14 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 @contextmanager
 def _quiet(master: str) -> Iterator[None]:
     """What Java says goes into a file without a name, for as long as it runs; where it does not start, it is shown."""
+    from pyspark import java_gateway
     from pyspark.errors import PySparkRuntimeError
 
-    sys.stdout.flush()
-    sys.stderr.flush()
-    own = [(number, os.dup(number)) for number in (1, 2)]
+    # Only Java: what this process says meanwhile, such as that it waits for Java, is to be seen.
+    launching: Any = java_gateway
+    usual = launching.Popen
     with tempfile.TemporaryFile() as said:
-        for number, _ in own:
-            os.dup2(said.fileno(), number)
+        launching.Popen = partial(usual, stdout=said, stderr=said)
         try:
             yield
         except PySparkRuntimeError:
@@ -278,9 +279,7 @@ def _quiet(master: str) -> Iterator[None]:
         except Exception as problem:
             raise _why_not(problem, master) from None
         finally:
-            for number, kept in own:
-                os.dup2(kept, number)
-                os.close(kept)
+            launching.Popen = usual
 
 
 def _why_not(problem: Exception, master: str) -> SparkError:
