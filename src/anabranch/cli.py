@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -16,6 +15,7 @@ from anabranch.commands.cache import cache_command
 from anabranch.commands.consoles import plain_console
 from anabranch.commands.examples import examples_command
 from anabranch.commands.explain import explain_command
+from anabranch.commands.parsers import Parser
 from anabranch.commands.run import run_command
 from anabranch.errors import AnabranchError, UsageError
 
@@ -57,11 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(given: list[str], errors: Console) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="anabranch",
         description="Ordered stream programs, run with exactly the same tuples in exactly the same order.",
         epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"anabranch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command")

@@ -38,7 +38,16 @@ def add_stream_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--once", action="store_true", help="process what is there now, and stop")
     group.add_argument("--finish", action="store_true", help="take what is there now as all there is: the streams end, "
                        "and so do the windows that are open")  # fmt: skip
-    group.add_argument("--batch-mb", metavar="MB", type=float, help=f"of a micro-batch at most; default: {_BATCH_MB:g}")
+    group.add_argument(
+        "--batch-mb", metavar="MB", type=_megabytes, help=f"of a micro-batch at most; default: {_BATCH_MB:g}"
+    )
+
+
+def _megabytes(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of megabytes") from None
 
 
 def run_stream(program: Program, options: dict[str, Any], errors: Console) -> int:

@@ -82,6 +82,7 @@ class Process:
         self.folder = folder / "scripts"
         self.scratch = folder / "scratch"
         self.server: subprocess.Popen[bytes] | None = None
+        self.patience = 240  # seconds
         self.folder.mkdir()
         self.scratch.mkdir()
         (self.folder / "checked.py").write_text(CHECKED)
@@ -110,7 +111,7 @@ class Process:
             env=self.environment | variables,
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=self.patience,
             check=False,
         )
         assert done.returncode == 0, done.stderr

@@ -40,6 +40,7 @@ class Item(NamedTuple):
         ({"master": "spark://h:1/x"}, "master='spark://h:1/x' is no address of a Spark master", "spark://host:7077"),
         ({"master": "nonsense"}, "master='nonsense' is none that Spark knows", "local[4]"),
         ({"master": "local[x]"}, "master='local[x]' is none that Spark knows", "local[4]"),
+        ({"master": "local[0]"}, "master='local[0]' is none that Spark knows", "local[4]"),
         ({"master": ""}, "master='' is none that Spark knows", "local[4]"),
         ({"spark_conf": "a=b"}, "spark_conf='a=b' has no settings by name", "spark.executor.memory"),
     ],

@@ -17,7 +17,7 @@ STANDALONE, CONNECT = "spark://", "sc://"
 _CONNECT_PORT = 15002  # of servers whose address names none
 _SECONDS_TO_ANSWER = 3
 # Where there is a scheme, only Spark knows whether somebody has taught it that one.
-_NAMES = re.compile(r"yarn|local(\[\s*(\*|\d+)\s*(,\s*\d+\s*)?\])?|local-cluster\[[\d\s,]+\]|.+://.+")
+_NAMES = re.compile(r"yarn|local(\[\s*(\*|0*[1-9]\d*)\s*(,\s*\d+\s*)?\])?|local-cluster\[[\d\s,]+\]|.+://.+")
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 
 _log = logging.getLogger("anabranch")
