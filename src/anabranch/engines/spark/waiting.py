@@ -14,7 +14,7 @@ from typing import Any
 from anabranch.engines.spark.masters import STANDALONE, addresses_of_masters
 
 SECONDS = 10.0  # until it is said, and until it is looked again
-_SECONDS_TO_ANSWER = 2.0
+_SECONDS_TO_ANSWER = 8.0
 _WORKERS_SHOWN = 5
 
 _log = logging.getLogger("anabranch")
