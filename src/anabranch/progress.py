@@ -148,7 +148,8 @@ class _Line:
         metrics = self._metrics
         # A run in the driver has noted why it is there before it waits for its first tuple.
         if self._is_on_spark and not (metrics.tuples_in or metrics.flows or metrics.notes):
-            return f"starting Spark · {_duration(metrics.elapsed)}"
+            what = "starting Spark" if not metrics.spark_start else "Spark starts its first tasks"
+            return f"{what} · {_duration(metrics.elapsed)}"
         return figures(metrics)
 
 

@@ -58,6 +58,9 @@ def test_without_reports_there_is_one_line() -> None:
 def test_until_something_is_known_of_a_run_on_spark_spark_is_starting() -> None:
     [line] = lines(running(), is_on_spark=True)
     assert line.startswith("⠋ fraud   starting Spark · ")
+    metrics = running()
+    metrics.spark_start = 3.0
+    assert lines(metrics, is_on_spark=True)[0].startswith("⠋ fraud   Spark starts its first tasks · ")
     for metrics in (running(1), running(R1=Flow(1, 1, 0.5)), running()):
         if not metrics.tuples_in and not metrics.flows:
             metrics.notes.append("all of it ran in the driver: it reads lines from TCP")

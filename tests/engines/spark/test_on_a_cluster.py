@@ -43,7 +43,7 @@ except KeyboardInterrupt:
 def test_executors_that_are_larger_than_the_worker_are_said_to_be(process: Process, master: str) -> None:
     printed, _ = process.run(TOO_LARGE.replace("MASTER", master).replace("HERE", HERE))
     assert printed.splitlines() == [
-        f"waiting: {master} has not given Spark anything to run on yet",
+        f"waiting: no executor of {master} has come yet",
         "  asked for: executors with 4,096 MB and all free cores of a worker each",
         "  there: 127.0.0.1 with 2 of 2 cores and 1,024 of 1,024 MB free",
         "  try: no worker has so much memory: --spark-conf spark.executor.memory=1024m, or less",
@@ -81,7 +81,7 @@ def test_cores_that_another_application_holds_are_waited_for(process: Process, m
     process.patience = 600  # two applications, one behind the other
     printed, _ = process.run(HELD.replace("MASTER", master).replace("HERE", HERE))
     said = f"""\
-waiting: {master} has not given Spark anything to run on yet
+waiting: no executor of {master} has come yet
   asked for: executors with 512 MB and all free cores of a worker each
   there: 127.0.0.1 with 0 of 2 cores and 512 of 1,024 MB free
   held: 2 cores by 'holder'

@@ -14,6 +14,7 @@ from tests.engines.spark.test_sessions import wait_until
 
 MASTER = "spark://host:7077"
 FREE = Worker("one", 4, 4, 1_024, 1_024)
+BUSY = Worker("one", 4, 0, 4_096, 3_072)
 STATE = {
     "status": "ALIVE",
     "workers": [
@@ -30,7 +31,7 @@ STATE = {
 
 def test_executors_that_are_larger_than_all_workers() -> None:
     assert waiting_in_words(Asked(MASTER, 4_096), Offered((FREE,))).splitlines() == [
-        "waiting: spark://host:7077 has not given Spark anything to run on yet",
+        "waiting: no executor of spark://host:7077 has come yet",
         "  asked for: executors with 4,096 MB and all free cores of a worker each",
         "  there: one with 4 of 4 cores and 1,024 of 1,024 MB free",
         "  try: no worker has so much memory: --spark-conf spark.executor.memory=1024m, or less",
@@ -43,8 +44,7 @@ def test_executors_that_are_larger_than_all_workers() -> None:
 
 
 def test_cores_that_another_application_holds() -> None:
-    busy = Worker("one", 4, 0, 4_096, 3_072)
-    assert waiting_in_words(Asked(MASTER, 1_024), Offered((busy,), (("report", 4),))).splitlines()[2:] == [
+    assert waiting_in_words(Asked(MASTER, 1_024), Offered((BUSY,), (("report", 4),))).splitlines()[2:] == [
         "  there: one with 0 of 4 cores and 3,072 of 4,096 MB free",
         "  held: 4 cores by 'report'",
         "  try: wait until others have ended, or have them take less: spark.cores.max, spark.executor.memory",
@@ -65,6 +65,12 @@ def test_executors_that_come_and_go_though_there_is_room() -> None:
     assert "spark.driver.host" in hint
 
 
+def test_executors_that_were_granted_and_have_not_come() -> None:
+    *_, granted, hint = waiting_in_words(Asked(MASTER, 1_024), Offered((BUSY,), (), 4)).splitlines()
+    assert granted == "  granted: 4 cores, but nothing came of it"
+    assert "spark.driver.host" in hint
+
+
 def test_a_master_that_cannot_be_asked_is_told_of_without_what_it_has() -> None:
     assert waiting_in_words(Asked("yarn", 1_024, 2), None).splitlines()[1:] == [
         "  asked for: executors with 1,024 MB and 2 cores each",
@@ -79,7 +85,9 @@ def test_of_many_workers_some_are_shown() -> None:
 
 
 def test_what_a_master_says_of_itself_is_read_without_the_dead_and_without_the_application_that_asks() -> None:
-    assert offered_by(STATE, "app-2") == Offered((Worker("one", 4, 1, 2_048, 512),), (("report", 3),))
+    worker = Worker("one", 4, 1, 2_048, 512)
+    assert offered_by(STATE, "app-2") == Offered((worker,), (("report", 3),))
+    assert offered_by(STATE, "app-1") == Offered((worker,), (), 3)
 
 
 class Cluster:

@@ -41,10 +41,11 @@ class Worker:
 
 @dataclass(frozen=True)
 class Offered:
-    """What a standalone master has, and which other applications hold how many cores of it."""
+    """What a standalone master has, how many cores of it other applications hold, and how many it has granted us."""
 
     workers: tuple[Worker, ...]
     held: tuple[tuple[str, int], ...] = ()
+    granted: int = 0
 
 
 # In words -------------------------------------------------------------------------------------------------------------
@@ -53,12 +54,13 @@ class Offered:
 def waiting_in_words(asked: Asked, offered: Offered | None, ended: str | None = None) -> str:
     """What is waited for, what was asked, what there is; `ended` is why the last executor has gone, if one came."""
     lines = [
-        f"waiting: {asked.master} has not given Spark anything to run on yet",
+        f"waiting: no executor of {asked.master} has come yet",
         f"  asked for: executors with {asked.memory:,} MB and {_cores_of(asked)}",
     ]
     if offered is not None:
         lines.append(f"  there: {_workers(offered)}")
         lines += [f"  held: {_held(offered)}"] if offered.held else []
+        lines += [f"  granted: {_count(offered.granted, 'core')}, but nothing came of it"] if offered.granted else []
     if ended is not None:
         lines.append(f"  an executor came and ended: {ended}")
     return "\n".join([*lines, f"  try: {_hint(asked, offered, ended)}"])
@@ -92,7 +94,7 @@ def _count(number: int, what: str) -> str:
 def _hint(asked: Asked, offered: Offered | None, ended: str | None) -> str:
     if offered is None and ended is None:
         return "see the cluster's own pages for what is free, or ask for less: --spark-conf spark.executor.memory=…"
-    if offered is not None:
+    if offered is not None and not offered.granted:
         if not offered.workers:
             return f"start a worker for it: start-worker.sh {asked.master}"
         memory = max(each.memory for each in offered.workers)
@@ -104,8 +106,8 @@ def _hint(asked: Asked, offered: Offered | None, ended: str | None) -> str:
         if not any(_has_room(each, asked) for each in offered.workers):
             return "wait until others have ended, or have them take less: spark.cores.max, spark.executor.memory"
     return (
-        "the logs of the workers say why executors do not stay; often they cannot reach this process: "
-        "--spark-conf spark.driver.host=… is the name under which they find it"
+        "wait, if the machines are slow; else the logs of the workers say why executors do not stay. Often they cannot "
+        "reach this process: --spark-conf spark.driver.host=… is the name under which they find it"
     )
 
 
@@ -199,11 +201,12 @@ def _state(host: str, port: int) -> Mapping[str, Any]:
 
 
 def offered_by(state: Mapping[str, Any], application: str) -> Offered:
-    """What a master says of itself, without this application."""
+    """What a master says of itself; `application` is the one that asks."""
     workers = tuple(
         Worker(each["host"], each["cores"], each["coresfree"], each["memory"], each["memoryfree"])
         for each in state["workers"]
         if each["state"] == "ALIVE"
     )
-    others = [each for each in state["activeapps"] if each["id"] != application and each["cores"]]
-    return Offered(workers, tuple((each["name"], each["cores"]) for each in others))
+    held = [each for each in state["activeapps"] if each["cores"]]
+    others = tuple((each["name"], each["cores"]) for each in held if each["id"] != application)
+    return Offered(workers, others, sum(each["cores"] for each in held if each["id"] == application))
