@@ -55,11 +55,9 @@ class StreamLine:
         if self.query is None:
             return f"starting Spark · {_duration(time.monotonic() - self._began)}"
         progress = self.query.progress
-        return f"{self._before_the_first(progress)}{stream_figures(progress)}"
-
-    def _before_the_first(self, progress: Progress) -> str:
-        is_first = self._is_before_the_first(progress)
-        return f"first batch · {_duration(time.monotonic() - self._began)} · " if is_first else ""
+        if not self._is_before_the_first(progress):
+            return stream_figures(progress)
+        return f"first batch · {_duration(time.monotonic() - self._began)} · {_bytes(progress.backlog)} waiting"
 
     def _is_before_the_first(self, progress: Progress) -> bool:
         """Of this run: it takes longest, and there is something to wait for."""

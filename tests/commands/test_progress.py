@@ -125,7 +125,7 @@ def test_while_a_stream_starts_its_line_says_since_when() -> None:
     assert re.fullmatch(r"starting Spark · \d\.\d s", str(line))
     assert line.is_starting
     line.query = cast(Query, Started(WAITING))
-    assert re.fullmatch(r"first batch · \d\.\d s · batch 4 · .* · 999 bytes waiting · .*", str(line))
+    assert re.fullmatch(r"first batch · \d\.\d s · 999 bytes waiting", str(line))
     assert line.is_starting
     line.query = cast(Query, Started(replace(WAITING, batch=5)))
     assert str(line).startswith("batch 5 · ")
