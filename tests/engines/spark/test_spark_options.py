@@ -40,6 +40,12 @@ class Item(NamedTuple):
         ({"master": "spark://h:1/x"}, "master='spark://h:1/x' is no address of a Spark master", "spark://host:7077"),
         ({"master": "nonsense"}, "master='nonsense' is none that Spark knows", "local[4]"),
         ({"master": "local[x]"}, "master='local[x]' is none that Spark knows", "local[4]"),
+        ({"spark_conf": {"spark.master": "x"}}, "spark.master=x is none that Spark knows", "local[4]"),
+        (
+            {"spark_conf": {"spark.master": "local[2]"}, "master": "local[1]"},
+            "master='local[1]' and spark.master=local[2] are two places",
+            "one of them",
+        ),
         ({"master": "local[0]"}, "master='local[0]' is none that Spark knows", "local[4]"),
         ({"master": ""}, "master='' is none that Spark knows", "local[4]"),
         ({"spark_conf": "a=b"}, "spark_conf='a=b' has no settings by name", "spark.executor.memory"),
@@ -67,6 +73,11 @@ def test_what_makes_no_sense_is_refused_at_the_callers_line(
 )
 def test_what_spark_may_know_is_left_to_it(master: str) -> None:
     assert spark_options(None, master, None, False).master == master
+
+
+def test_where_spark_runs_may_be_said_as_a_setting() -> None:
+    found = spark_options(None, None, {"spark.master": "local[3]", "a": "b"}, False)
+    assert (found.master, found.conf) == ("local[3]", {"a": "b"})
 
 
 def test_settings_are_text_as_spark_has_them() -> None:

@@ -41,6 +41,19 @@ def test_workers_with_another_python_are_said_to_be_that_and_how_they_get_this_o
     assert "spark.pyspark.python" in (error.hint or "")
 
 
+@pytest.mark.parametrize(
+    ("java_says", "hint"),
+    [
+        ('java.io.IOException: Cannot run program "/no/python": error=2, No such file or directory', "PYSPARK_PYTHON"),
+        ("Asked to launch cluster with 100 MiB/worker but requested 1024 MiB/executor", "spark.executor.memory"),
+    ],
+)
+def test_what_is_known_to_help_is_said(java_says: str, hint: str) -> None:
+    error = spark_error(RuntimeError(f"An error occurred while calling o1.x.\n: {java_says}\n\tat Some.scala"))
+    assert error.message.endswith(java_says.removeprefix("java.io.IOException: "))
+    assert hint in (error.hint or "")
+
+
 def test_an_error_of_another_kind_is_not_blamed_on_the_python() -> None:
     error = spark_error(RuntimeError(FROM_A_WORKER.format(raised="ValueError: no")))
     assert error.message == "Spark failed: ValueError: no"

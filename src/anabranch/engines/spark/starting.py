@@ -81,7 +81,13 @@ def spark_options(session: Any, master: Any, conf: Any, ui: bool, name: str = "a
         raise UsageError(
             f"spark_conf={shown(conf)} has no settings by name", hint='for example {"spark.executor.memory": "4g"}'
         )
-    return SparkOptions(session, master, {key: _as_text(value) for key, value in (conf or {}).items()}, ui, name)
+    settings = {key: _as_text(value) for key, value in (conf or {}).items()}
+    said = settings.pop("spark.master", None)
+    if said is not None:
+        must_be_a_master(said, f"spark.master={said}")
+        if master not in (None, said):
+            raise UsageError(f"master={master!r} and spark.master={said} are two places", hint="give one of them")
+    return SparkOptions(session, master or said, settings, ui, name)
 
 
 def _as_text(value: Any) -> str:

@@ -18,6 +18,9 @@ _TRACEBACK = "Traceback (most recent call last):"
 _OF_ANOTHER_PYTHON = re.compile(r"No module named '|must be installed; however|^Python in worker has different version")
 _HINTS = {
     "spark.driver.maxResultSize": 'ab.run(…, spark_conf={"spark.driver.maxResultSize": "0"})',
+    "Cannot run program": "PYSPARK_PYTHON, or spark.pyspark.python, has to be a Python that all machines have there",
+    "Asked to launch cluster with": "give its workers as much memory as an executor gets, local-cluster[1,1,1024], or "
+    "executors less: --spark-conf spark.executor.memory=…",
     "Python worker exited unexpectedly": "a worker was ended from outside, often for want of memory: use fewer "
     "cores or more memory",
 }
