@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import NoReturn
 
 from rich.console import Console
@@ -69,12 +70,24 @@ def _dispatch(given: list[str], errors: Console) -> int:
     if not given:
         parser.print_help()
         return 0
+    _must_be_a_command(given[0])
     known, rest = parser.parse_known_args(given)
     if known.command is None:
         parser.print_help()
         return 2
     run, _ = COMMANDS[known.command]
     return run(rest, errors)
+
+
+def _must_be_a_command(word: str) -> None:
+    if word.startswith("-") or word in COMMANDS:
+        return
+    near = get_close_matches(word, COMMANDS, 1)
+    if word.partition(":")[0].endswith(".py"):
+        hint = f"anabranch run {word}"
+    else:
+        hint = f"anabranch {near[0]}" if near else f"use one of {', '.join(COMMANDS)}; anabranch --help says more"
+    raise UsageError(f"there is no command '{word}'", hint=hint)
 
 
 def command() -> NoReturn:

@@ -127,6 +127,22 @@ def test_a_wrong_option_is_said_in_one_line(
     assert text.count("\n") == 2
 
 
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("app.py", "anabranch run app.py"),
+        ("app.py:numbers", "anabranch run app.py:numbers"),
+        ("rnu", "anabranch run"),
+        ("what", "use one of run, explain, examples, cache; anabranch --help says more"),
+    ],
+)
+def test_what_is_no_command_is_said_with_what_was_meant(
+    word: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([word]) == 2
+    assert capsys.readouterr().err == f"error: there is no command '{word}'\n  try: {hint}\n"
+
+
 def test_a_failing_operator_exits_with_1_and_keeps_what_was_written(
     app: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
