@@ -26,7 +26,7 @@ from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.readers import Readers
 from anabranch.engines.spark.unseen import seen_from_here, with_machine
-from anabranch.errors import OperatorError, PlainProblem, RunError, in_words, shown
+from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.version import VERSION
@@ -148,8 +148,12 @@ def ship_error(moment: Moment, error: RunError) -> bytes:
 
 
 def _without_places(error: RunError) -> str:
-    """What an error says. How its lines are shown depends on where that is done: not all machines have the files."""
-    return "\n".join([error.message, error.hint or "", shown(getattr(error, "item", None))])
+    """What an error says, but for the lines of the program: a worker may not have them, as those of a notebook."""
+    error = copy.copy(error)
+    error.location = None
+    if isinstance(error, OperatorError):
+        error.raised_at = None
+    return str(error)
 
 
 def _by_name(error: RunError) -> bytes:
