@@ -187,7 +187,7 @@ def _rebuild_operator_error(
 
 
 class SourceError(RunError):
-    """A source could not be read; `where` names the file and line of the data."""
+    """A source could not be read; `where` names the file and line of the data, `machine` where a worker read it."""
 
     def __init__(
         self,
@@ -201,6 +201,7 @@ class SourceError(RunError):
         super().__init__(message, location=location, hint=hint)
         self.where = where
         self.raw = raw
+        self.machine: str | None = None
 
     def details(self) -> list[str]:
         lines = []

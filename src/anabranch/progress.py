@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -40,17 +42,61 @@ def shown(console: Console, name: str, metrics: Metrics, *, is_on_spark: bool = 
         yield
 
 
+class StreamLine:
+    """How far a stream is; it has a query once Spark has started."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.query: Query | None = None
+        self._began = time.monotonic()
+        self._first: int | None = None  # the batch that it goes on behind
+
+    def __str__(self) -> str:
+        if self.query is None:
+            return f"starting Spark · {_duration(time.monotonic() - self._began)}"
+        progress = self.query.progress
+        if not self._is_before_the_first(progress):
+            return stream_figures(progress)
+        return f"first batch · {_duration(time.monotonic() - self._began)} · {_bytes(progress.backlog)} waiting"
+
+    def _is_before_the_first(self, progress: Progress) -> bool:
+        """Of this run: it takes longest, and there is something to wait for."""
+        if self._first is None:
+            self._first = progress.batch
+        return progress.batch == self._first and progress.backlog > 0
+
+    @property
+    def is_starting(self) -> bool:
+        return self.query is None or self._is_before_the_first(self.query.progress)
+
+
 @contextmanager
-def stream_shown(console: Console, name: str, query: Query) -> Iterator[None]:
+def stream_shown(console: Console, line: StreamLine) -> Iterator[None]:
     """The same for a stream."""
     spinner = Spinner("dots")
 
     def view() -> RenderableType:
-        spinner.update(text=Text(f"{name}   {stream_figures(query.progress)}"))
+        spinner.update(text=Text(f"{line.name}   {line}"))
         return spinner
 
     with Live(console=console, refresh_per_second=4, transient=True, get_renderable=view):
         yield
+
+
+@contextmanager
+def stream_told(console: Console, line: StreamLine, every: float = 10.0) -> Iterator[None]:
+    """Where there is no terminal: now and then a line while it starts, which takes up to a minute."""
+    is_over = threading.Event()
+
+    def tell() -> None:
+        while not is_over.wait(every) and line.is_starting:
+            console.print(f"{line.name}: {line}")
+
+    threading.Thread(target=tell, daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()
 
 
 def stream_figures(progress: Progress) -> str:
@@ -100,7 +146,8 @@ class _Line:
         metrics = self._metrics
         # A run in the driver has noted why it is there before it waits for its first tuple.
         if self._is_on_spark and not (metrics.tuples_in or metrics.flows or metrics.notes):
-            return f"starting Spark · {_duration(metrics.elapsed)}"
+            what = "starting Spark" if not metrics.spark_start else "Spark starts its first tasks"
+            return f"{what} · {_duration(metrics.elapsed)}"
         return figures(metrics)
 
 

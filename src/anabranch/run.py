@@ -96,7 +96,7 @@ def run(
 
     plan = compile(graph, form=form)
     with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show
-        options = spark_options(spark, master, spark_conf, ui)
+        options = spark_options(spark, master, spark_conf, ui, graph.name)
         asked_channels(plan, channels)
     return spark_engine.run(plan, metrics, form, channels, options)
 

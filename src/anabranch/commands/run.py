@@ -12,7 +12,7 @@ from rich.text import Text
 
 from anabranch.api.app import App
 from anabranch.commands.app_options import channels_option, parse_app, print_command_help
-from anabranch.commands.consoles import plain_console
+from anabranch.commands.consoles import plain_console, without_notes
 from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.engines.base import Metrics
@@ -48,7 +48,7 @@ def run_command(given: list[str], errors: Console) -> int:
         shown(errors, program.name, metrics, is_on_spark=options["engine"] == "spark") if is_shown else nullcontext()
     )
     try:
-        with display:
+        with display, without_notes(is_quiet=options["quiet"]):
             result = run(program, metrics=metrics, **{name: options[name] for name in _OF_A_RUN})
     except KeyboardInterrupt:
         kept = written(program.graph, metrics, is_interrupted=True)

@@ -201,6 +201,30 @@ def test_how_long_spark_took_to_start_is_a_figure_of_its_own(monkeypatch: pytest
     assert 0.05 <= found.spark_start <= found.elapsed
 
 
+def not_parallel() -> Any:
+    return ab.from_items(Item, [Item(1), Item(2)]).process(Running)
+
+
+@pytest.mark.parametrize(("has_session", "is_said"), [(False, True), (True, False)])
+def test_where_nothing_is_parallel_it_is_said_before_spark_starts_and_what_is_faster(
+    has_session: bool, is_said: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(engine, "has_session", lambda options: has_session)
+    with pytest.raises(SparkWasAsked):
+        ab.run(not_parallel().collect("out"), engine="spark")
+    assert ["nothing in it can run in parallel" in each for each in caplog.messages] == [True] * is_said
+    assert all("--engine fused" in each for each in caplog.messages)
+
+
+def test_where_something_is_parallel_nothing_is_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(engine, "has_session", lambda options: False)
+    with pytest.raises(SparkWasAsked):
+        ab.run(items().collect("out"), engine="spark")
+    assert caplog.messages == []
+
+
 # Streams --------------------------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ from anabranch.codegen.build import Decision
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.readers import Readers
+from anabranch.engines.spark.unseen import seen_from_here, with_machine
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.metrics import OperatorMetrics
@@ -140,6 +141,7 @@ class _WithNames(pickle.Unpickler):
 
 def ship_error(moment: Moment, error: RunError) -> bytes:
     """An error and when it happened: as it is, with its cause in words, and in words alone, as some do not travel."""
+    error = with_machine(error)
     said = _in_words(error)
     with_item = _with_item(said, error)
     return pickle.dumps((moment, said, _without_places(error), [_by_name(each) for each in (error, with_item)]))
@@ -196,7 +198,7 @@ def unship_error(payload: bytes, graph: Graph) -> tuple[Moment, RunError]:
                 break
     if isinstance(error, OperatorError):
         error.__cause__ = error.cause
-    return moment, error
+    return moment, seen_from_here(error)
 
 
 def ship_figures(operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> bytes:
