@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 import anabranch as ab
+from anabranch.run import as_program
+from tests.engines.spark.streams.test_streams_exactly import as_stream
+from tests.engines.spark.test_layouts_exactly import expected
 from tests.meaning.everywhere import everywhere
 
 START = datetime(2024, 1, 1)
@@ -159,3 +163,28 @@ def test_sources_that_are_drawn_by_order_stop_before_heads_that_cannot_be_compar
     with pytest.raises(ab.SourceError, match="cannot be compared by order_by") as stopped:
         everywhere(streams[0].union(streams[1]).collect("out"), forms=PYTHON)
     assert [r.who for r in stopped.value.result.items("out")] == ["a", "b"]  # type: ignore[attr-defined]
+
+
+IN_STREAMS: dict[str, Callable[[], Any]] = {
+    "windows": lambda: (
+        readings("a6 b7z b8 a99z a16 b17 a18z b26")
+        .window(WINDOWS["tumbling"], key="who")
+        .aggregate(Count, **COLUMNS, on_error="skip")
+    ),
+    "windows that slide": lambda: (
+        readings("a6z b7z b8 a99 a16z b17z a18 b26z")
+        .window(WINDOWS["sliding"], key="who")
+        .aggregate(Count, **COLUMNS, on_error="skip")
+    ),
+    "a join": lambda: joined("a1 b9z a2 b3 c99z c4 a5", "c1 a1 b2 a9z b77z c3 a4", "skip"),
+    "distinct": lambda: readings("a1 b2 a3 c4 a9 b9z").distinct(key="who", window=ab.sliding(seconds=5, on="at")),
+    "sort": lambda: readings("a1 b2 a3 c4z").sort("at", count=2),
+}
+
+
+@pytest.mark.parametrize("name", IN_STREAMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stream_knows_after_a_crash_what_the_first_time_decided(name: str, seed: int, tmp_path: Path) -> None:
+    graph = as_program(IN_STREAMS[name]().collect("out")).graph
+    found = as_stream(graph, tmp_path / "stream", seed, 0.2, at_once=1, channels=2, form="python")
+    assert found == expected(graph)

@@ -42,8 +42,8 @@ class _SortMeaning(Meaning):
         self.buffer: list[Any] = []
 
     def process(self, port: int, item: Any) -> Iterator[Emission]:
-        # Looked at even where no two are compared: what fails should not depend on what else is in the buffer.
-        self.zones = {name: check_zone(getattr(item, name), self.zones.get(name), name) for name in self.datetimes}
+        if self.datetimes:  # even where no two are compared: what fails should not depend on what is in the buffer
+            self.zones = {name: check_zone(getattr(item, name), self.zones.get(name), name) for name in self.datetimes}
         # `insort_right` puts a tuple behind its equals: ties leave in order of arrival.
         bisect.insort_right(self.buffer, item, key=self.order)
         if len(self.buffer) >= self.count:
