@@ -273,3 +273,24 @@ def order_value(value: Any) -> Any:
 
 def _number_order(value: float) -> tuple[int, float]:
     return (1, 0) if value != value else (0, value)
+
+
+def is_of_other_zone(value: Any, has_zone: bool | None) -> bool:
+    """Whether a value is a datetime with a zone where others have none, or the reverse; None: there were no others."""
+    return has_zone is not None and isinstance(value, datetime) and (value.tzinfo is not None) is not has_zone
+
+
+def check_zone(value: Any, has_zone: bool | None, attribute: str) -> bool | None:
+    """Whether the datetimes that are put on one scale have a zone, which the first of them decides for all.
+
+    A date has none, and decides nothing: it is the midnight that it begins with, as the datetimes beside it count.
+    """
+    if not isinstance(value, datetime):
+        return has_zone
+    if is_of_other_zone(value, has_zone):
+        own, others = ("without a zone", "one") if has_zone else ("with a zone", "none")
+        raise PlainProblem(
+            f"its attribute '{attribute}' is {value}, {own}, but the datetimes before it have {others}; "
+            "give all of them a zone, or none"
+        )
+    return value.tzinfo is not None

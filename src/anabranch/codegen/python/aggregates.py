@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anabranch.codegen.python.names import Names
 from anabranch.codegen.python.values import is_its_own_key, key_of
@@ -160,8 +160,9 @@ class Slots:
             better = f"{value} is not None and ({entry} is None or {better})"
         elif kind.kind == "float":  # one comparison is enough for most values
             better = f"not {value} {'<=' if is_max else '>='} {entry} and ({better})"
-        add = f"if {better}: {entry} = {value}"
-        return SlotColumn(entry, self._type(name), (value,), ("value",), (add,), is_normal=True)
+        add = (f"if {better}: {entry} = {value}",)
+        made = SlotColumn(entry, self._type(name), (value,), ("value",), add, is_normal=True)
+        return _at_its_turn(made) if kind.kind == "datetime" else made
 
     def arg_max(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         """An attribute of the first tuple with the largest `by`."""
@@ -170,9 +171,10 @@ class Slots:
         better = _is_larger(self.schema[column.by], rank, best)
         if self.schema[column.by].optional:
             better = f"{rank} is not None and ({best} is None or {better})"
-        add = f"if {better}: {best} = {rank}; {entry} = {self.read(name)}"
+        add = (f"if {better}: {best} = {rank}; {entry} = {self.read(name)}",)
         first = (self.read(name), rank)
-        return SlotColumn(entry, self._type(name), first, ("value", "best"), (add,), is_normal=True)
+        made = SlotColumn(entry, self._type(name), first, ("value", "best"), add, is_normal=True)
+        return _at_its_turn(made) if self.schema[column.by].kind == "datetime" else made
 
     def distinct(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         value, entry = self.read(name), self.entry(at)
@@ -186,6 +188,11 @@ class Slots:
     def collect(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         add = f"{self.entry(at)}.append({self.read(name)})"
         return SlotColumn(self.entry(at), None, (f"[{self.read(name)}]",), ("values",), (add,))
+
+
+def _at_its_turn(column: SlotColumn) -> SlotColumn:
+    """Datetimes may fail when they are compared, as the user's own aggregates may: the first of them is reported."""
+    return replace(column, add=(), add_always=column.add)
 
 
 def _is_larger(kind: AttributeType, one: str, other: str) -> str:
