@@ -88,6 +88,16 @@ def test_what_no_run_would_read_may_be_written_beside_it(folder: Path, source: s
     assert (found / "part-00000000.csv" if out.endswith("/") else found).read_text() == "n\n1\n2\n"
 
 
+def test_a_current_folder_whose_name_looks_like_a_glob_is_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a[b]").mkdir()
+    (folder / "in").rename(folder / "a[b]" / "in")
+    monkeypatch.chdir(folder / "a[b]")
+    for source in ("in", "in/*.csv"):
+        with pytest.raises(SinkError, match="'read_csv' would read what 'write_csv' writes"):
+            ab.run(ab.read_csv(source, Item).write_csv("in/out.csv"), engine="sequential")
+    ab.run(ab.read_csv("in", Item).write_csv("out.csv"), engine="sequential")
+
+
 def test_what_a_run_did_not_complete_is_not_read_by_the_next(folder: Path) -> None:
     (folder / "in" / "out.csv.partial").write_text("n\n3\n")
     (folder / "in" / "many.partial").mkdir()

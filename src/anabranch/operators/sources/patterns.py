@@ -33,6 +33,9 @@ def matching_names(pattern: str | Path) -> list[str]:
 
 
 def _found(text: str) -> list[str]:
+    folder, pattern = os.path.split(text)
+    if not glob.has_magic(folder) and pattern != "**":  # as almost always, and there may be very many
+        return [name for name in glob.glob(text) if _is_data(os.path.basename(name), pattern)]
     parts = Path(text).parts
     return [name for name in glob.glob(text, recursive=True) if is_matched(Path(name).parts, parts)]
 
@@ -65,14 +68,14 @@ def would_find(pattern: str | Path, path: str | Path) -> bool:
     text = as_glob(pattern)
     if not has_pattern(pattern):
         return os.path.realpath(text) == os.path.realpath(path)
-    wanted = Path(os.path.abspath(text))
+    wanted = Path(os.path.normpath(os.path.join(glob.escape(os.getcwd()), text)))
     real = Path(os.path.realpath(path))
     if any(is_matched(Path(os.path.abspath(each)).parts, wanted.parts) for each in (path, real)):
         return True
     return any(  # folders on the way may have other names, by links
         real.is_relative_to(folder) and is_matched(real.relative_to(folder).parts, below)
         for folders, below in _split(wanted)
-        for folder in map(os.path.realpath, _found(folders))
+        for folder in map(os.path.realpath, _found(f"{folders}/"))
     )
 
 
@@ -98,6 +101,6 @@ def is_matched(names: Sequence[str], patterns: Sequence[str]) -> bool:
 
 
 def _is_data(name: str, pattern: str) -> bool:
-    if name[0] in "._" and pattern[0] != name[0]:
+    if name.startswith((".", "_")) and not pattern.startswith(name[0]):
         return False
     return not is_partial(name) or is_partial(pattern)
