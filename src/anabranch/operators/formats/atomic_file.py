@@ -52,9 +52,12 @@ class AtomicFile:
             os.replace(self.place, self._target)
             if durable:
                 sync_folder(self._target.parent)
-        if not self._is_part:
-            forget_partial(self._target, is_folder=False)
         self._let_go()
+
+    def forget_partial(self) -> None:
+        """Behind `commit`, for an output of a run: what an earlier one did not complete."""
+        if not self.is_direct and not self._is_part:
+            forget_partial(self._target, is_folder=False)
 
     def keep(self) -> Path | None:
         """Instead of `commit`, for a run that did not succeed: where the file is now, if it is one.

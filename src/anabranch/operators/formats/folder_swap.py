@@ -14,21 +14,21 @@ _HERE = -100  # AT_FDCWD: paths are as usual
 _EXCHANGE = 2  # RENAME_EXCHANGE
 
 
-def put_folder(place: Path, target: Path) -> None:
-    """Move a folder to `target`, and remove what was there before. Where that fails, both are as they were."""
+def put_folder(place: Path, target: Path) -> Path | None:
+    """Move a folder to `target`; where that is which was there before. Where it fails, both are as they were."""
     if not os.path.lexists(target):
         os.replace(place, target)
-    elif _has_exchanged(place, target):
-        shutil.rmtree(place, ignore_errors=True)
-    else:
-        before = place_before(place)
-        os.replace(target, before)
-        try:
-            os.replace(place, target)
-        except BaseException:
-            os.replace(before, target)
-            raise
-        shutil.rmtree(before, ignore_errors=True)
+        return None
+    if _has_exchanged(place, target):
+        return place
+    before = place_before(place)
+    os.replace(target, before)
+    try:
+        os.replace(place, target)
+    except BaseException:
+        os.replace(before, target)
+        raise
+    return before
 
 
 def place_before(place: Path) -> Path:

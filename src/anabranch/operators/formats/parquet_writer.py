@@ -109,6 +109,8 @@ class ParquetFileWriter(Writer):
         file = self._file
         if file is not None:
             self._in_thread(partial(file.commit, durable=self._is_durable))
+            if not self._is_durable:  # else it is a part of a stream's
+                file.forget_partial()
             self._file = None
         self._end_thread()
 

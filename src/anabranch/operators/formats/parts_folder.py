@@ -73,9 +73,11 @@ class PartsFolder:
             return
         with writing_to(self.path):
             self._remove_leftovers(self.place)
-            put_folder(self.place, self._target)
-        forget_partial(self._target, is_folder=True)
+            before = put_folder(self.place, self._target)
         self._let_go()
+        if before is not None:
+            shutil.rmtree(before, ignore_errors=True)
+        forget_partial(self._target, is_folder=True)
 
     def keep(self) -> Path | None:
         """Instead of `commit`, for a run that did not succeed: where the parts are now, if there are any."""

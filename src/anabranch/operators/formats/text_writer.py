@@ -149,6 +149,7 @@ class TextWriter(TextRows, Writer):
     def commit(self) -> None:
         if self._file is not None:
             self._file.commit()
+            self._file.forget_partial()
             self._file = None
 
     @property

@@ -56,10 +56,14 @@ class Writer(RowWriter):
     def close(self) -> None:
         """Put the file at its place."""
         self.complete()
-        self.commit()
+        try:
+            self.commit()
+        except KeyboardInterrupt:
+            self.commit()
+            raise
 
     def commit(self) -> None:
-        """Put a file that is complete at its place."""
+        """Put a file that is complete at its place; begun a second time, it goes on where it was interrupted."""
         raise NotImplementedError
 
     def keep(self) -> Path | None:
