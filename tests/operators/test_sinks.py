@@ -277,6 +277,19 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+def test_what_the_process_has_open_is_written_where_it_is(tmp_path: Path) -> None:
+    """As `/dev/stdout` of a program whose output goes to a file, with what others write before it and behind it."""
+    with (tmp_path / "all").open("wb", buffering=0) as everything:
+        everything.write(b"before\n")
+        (tmp_path / "link").symlink_to(f"/dev/fd/{everything.fileno()}")
+        run(WriteFile("lines", f"/dev/fd/{everything.fileno()}"), WORDS)
+        run(WriteFile("lines", tmp_path / "link"), WORDS[:1])
+        everything.write(b"behind\n")
+    assert (tmp_path / "all").read_text() == "before\none\ntwo\nthree\none\nbehind\n"
+    with pytest.raises(SinkError, match="/dev/fd/987654"):
+        meaning_of(WriteFile("lines", "/dev/fd/987654")).open()
+
+
 def test_a_tuple_that_cannot_be_written_stops_with_the_line_of_the_sink(tmp_path: Path) -> None:
     meaning = meaning_of(WriteFile("lines", tmp_path / "out"))
     meaning.open()

@@ -20,7 +20,7 @@ class AtomicFile:
     """The place where a sink's file is written until it is complete.
 
     A path that exists and is not a regular file (a device, a pipe) is written directly: renaming a file
-    onto it would replace it.
+    onto it would replace it. So is what this process has open, by a name such as `/dev/stdout`: others write there too.
     """
 
     def __init__(self, path: Path, name: Path | None = None) -> None:
@@ -32,11 +32,16 @@ class AtomicFile:
         self.name = name or path
         self._target = path
         self._mode: int | None = None
+        self._own = _own_descriptor(path)
         self._reserved: Reserved | None = None
         self._is_moved = False
         with writing_to(self.name):
             self.is_direct = self._check_target()
             self.place = path if self.is_direct else self._reserve()
+
+    def open(self) -> int:
+        """A descriptor to write with."""
+        return os.open(self.place, os.O_WRONLY | os.O_CLOEXEC) if self._own is None else os.dup(self._own)
 
     def commit(self, *, durable: bool = False) -> None:
         """Put the file at its place, if asked so that it outlives a crash of the machine.
@@ -94,6 +99,8 @@ class AtomicFile:
 
     def _check_target(self) -> bool:
         """Whether the path must be written directly."""
+        if self._own is not None:
+            return True
         try:
             mode = os.stat(self.path).st_mode
         except FileNotFoundError:
@@ -119,6 +126,23 @@ class AtomicFile:
             with suppress(OSError):  # not ours to change; the content matters more
                 os.chmod(self._reserved.place, self._mode)
         return self._reserved.place
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """What a path stands for that names an open file of this process; a link to such a path does, too."""
+    name = os.path.abspath(path)
+    for _ in range(_MOST_LINKS):
+        folder, number = os.path.realpath(os.path.dirname(name)), os.path.basename(name)
+        if folder in (f"/proc/{os.getpid()}/fd", "/dev/fd") and number.isdecimal():
+            return int(number)
+        try:
+            name = os.path.join(folder, os.readlink(name))
+        except OSError:
+            return None
+    return None
+
+
+_MOST_LINKS = 8
 
 
 @contextmanager

@@ -124,7 +124,7 @@ class TextWriter(TextRows, Writer):
         self._path = self._file.name
         try:
             try:
-                self._descriptor = os.open(self._file.place, os.O_WRONLY | os.O_CLOEXEC)
+                self._descriptor = self._file.open()
             except OSError as problem:
                 raise unwritable(self._path, problem) from None
             self._pending += self._heading.encode()
