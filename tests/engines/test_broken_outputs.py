@@ -75,6 +75,21 @@ def _before(place: Any) -> Any:
 
 
 @every_engine
+def test_behind_an_output_that_cannot_take_its_place_no_other_does(
+    here: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outs = ("a", "b", "c/")
+    ENGINES[engine](program(LINES, *outs))
+    replace = os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: full() if Path(b).name == "b" else replace(a, b))
+    with pytest.raises(SinkError, match=r"^b: the disk is full") as caught:
+        ENGINES[engine](program(LINES[:7], *outs))
+    assert [rows_of(out) for out in outs] == [rows_before(7), rows_before(100), rows_before(100)]
+    assert list(caught.value.kept.values()) == [here / "b.partial", here / "c.partial"]
+    assert rows_of("c.partial") == rows_before(7)
+
+
+@every_engine
 @file_and_folder
 def test_a_parquet_file_that_could_not_be_ended_is_none(
     here: Path, engine: str, out: str, monkeypatch: pytest.MonkeyPatch

@@ -58,15 +58,15 @@ def opened(sinks: Sequence[SinkMeaning], shield: Shield) -> Iterator[None]:
 
 
 def _close(sinks: Sequence[SinkMeaning]) -> None:
-    """Close every sink, whatever happens; the first problem is the one reported."""
-    problems: list[BaseException] = []
+    """Close every sink, up to one that cannot be; an interrupt waits until they are."""
+    interrupt: KeyboardInterrupt | None = None
     for sink in sinks:
         try:
             sink.close()
-        except BaseException as problem:
-            problems.append(problem)
-    if problems:
-        raise problems[0]
+        except KeyboardInterrupt as problem:
+            interrupt = problem
+    if interrupt is not None:
+        raise interrupt
 
 
 def _keep(sinks: Sequence[SinkMeaning], stop: BaseException) -> None:

@@ -73,6 +73,18 @@ def test_an_interrupt_leaves_the_folder_of_an_earlier_run(session: Any, tmp_path
     assert [each.read_text() for each in (tmp_path / "many").iterdir()] == ["of an earlier run\n"]
 
 
+@pytest.mark.parametrize("engine", ["sequential", "fused", "spark"])
+def test_a_folder_that_spark_itself_wrote_is_read(session: Any, tmp_path: Path, engine: Any) -> None:
+    items = [Item(n, "abc"[n % 3]) for n in range(100)]
+    frame = session.createDataFrame([tuple(item) for item in items], "n long, s string")
+    frame.repartitionByRange(3, "n").sortWithinPartitions("n").write.parquet(str(tmp_path / "out"))
+    assert (tmp_path / "out" / "_SUCCESS").exists()
+    options = {"spark": session} if engine == "spark" else {}
+    for path in (f"{tmp_path}/out", f"{tmp_path}/out/*"):
+        result = ab.run(ab.read_parquet(path, Item).collect("out"), engine=engine, **options)
+        assert result.items("out") == items
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_folder_is_exact_though_workers_are_killed(session: Any, tmp_path: Path, seed: int) -> None:
