@@ -229,6 +229,20 @@ def test_a_pipe_has_nothing_beside_it(here: Path) -> None:
     assert not os.path.lexists("/dev/null.partial")
 
 
+@every_engine
+def test_what_others_put_into_a_folder_during_the_run_stays(here: Path, engine: str) -> None:
+    def visit(item: Line) -> Line:
+        (here / "out" / "thesis.txt").write_text("years of work")
+        return item
+
+    ENGINES[engine](program(LINES, "out/"))
+    with pytest.raises(SinkError, match=r"holds 'thesis\.txt'") as caught:
+        ENGINES[engine](program(LINES[:7], "out/", check=visit))
+    assert (here / "out" / "thesis.txt").read_text() == "years of work"
+    assert list(caught.value.kept.values()) == [here / "out.partial"]
+    assert rows_of("out.partial") == rows_before(7)
+
+
 # Several sinks --------------------------------------------------------------------------------------------------------
 
 

@@ -115,8 +115,11 @@ class PartWriter:
         try:
             yield part
             part.meaning.close()
-        except BaseException:
+        except RunError:
             part.meaning.keep()
+            raise
+        except BaseException:  # then the task is done again
+            part.meaning.discard()
             raise
 
     def figures(self) -> Iterator[Row]:

@@ -72,6 +72,7 @@ class PartsFolder:
         if self._reserved is None:
             return
         with writing_to(self.path):
+            self._check()  # a run may take long, and others may have put something there meanwhile
             self._remove_leftovers(self.place)
             before = put_folder(self.place, self._target)
         self._let_go()
