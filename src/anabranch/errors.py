@@ -6,8 +6,10 @@ import functools
 import inspect
 import linecache
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 
@@ -19,7 +21,7 @@ class Location:
     line: int
 
     def __str__(self) -> str:
-        return f"{_shorten(self.file)}:{self.line}"
+        return f"{path_from_here(self.file)}:{self.line}"
 
     @property
     def code(self) -> str:
@@ -27,7 +29,7 @@ class Location:
         return linecache.getline(self.file, self.line).strip()
 
 
-def _shorten(file: str) -> str:
+def path_from_here(file: str) -> str:
     """A path relative to the current folder where that is shorter to read."""
     try:
         return _relative(file, os.getcwd())
@@ -62,6 +64,9 @@ def shown(value: object) -> str:
         return shortened(repr(value))
     except Exception:  # a user's own __repr__, or an int of too many digits
         return f"an object of class {type(value).__name__}"
+
+
+_MOST_KEPT_SHOWN = 5  # outputs in a message
 
 
 class PlainProblem(Exception):
@@ -101,13 +106,16 @@ class AnabranchError(Exception):
         if self.location is not None:
             code = self.location.code
             lines.append(f"  at {self.location}" + (f"   {code}" if code else ""))
-        lines += self.details()
+        lines += [*self.details(), *self._kept_lines()]
         if self.hint:
             lines.append(f"  try: {self.hint}")
         return "\n".join(lines)
 
     def details(self) -> list[str]:
         """More lines for a subclass to say, between the place and the hint."""
+        return []
+
+    def _kept_lines(self) -> list[str]:
         return []
 
 
@@ -122,10 +130,22 @@ class UsageError(AnabranchError):
 class RunError(AnabranchError):
     """The program was built, but its run had to stop.
 
-    `result` holds what the run had produced up to that point (`result.items(name)` works as usual).
+    `result` holds what the run had produced up to that point (`result.items(name)` works as usual), and `kept` says
+    where the files are that it had written by then, by the names of their sinks.
     """
 
     result: object = None
+    kept: Mapping[str, Path] = MappingProxyType({})
+
+    def _kept_lines(self) -> list[str]:
+        return [kept_in_words(self.kept.values())] if self.kept else []
+
+
+def kept_in_words(places: Iterable[Path]) -> str:
+    """Where the outputs are that a run did not complete, as a line of a message."""
+    names = [path_from_here(str(place)) for place in places]
+    more = f" and {len(names) - _MOST_KEPT_SHOWN} more" if len(names) > _MOST_KEPT_SHOWN else ""
+    return f"  what was written before it is in {', '.join(names[:_MOST_KEPT_SHOWN])}{more}"
 
 
 _MOMENTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.engines.base import Flow, Metrics, Result
+from anabranch.errors import path_from_here
 from anabranch.graph.model import Graph
 from anabranch.operators.formats import file_format
-from anabranch.operators.sinks.write_file import WriteFile
+from anabranch.operators.sinks import WriteFile, WriteTcp
 
 if TYPE_CHECKING:
     from anabranch.engines.spark.streams.query import Progress, Query
@@ -207,18 +208,32 @@ def print_notes(console: Console, name: str, metrics: Metrics) -> None:
         console.print(f"{before}{note}")
 
 
-def written(graph: Graph, metrics: Metrics, *, is_interrupted: bool = False) -> list[str]:
-    """A line for every sink that left something outside the program; an interrupt may come before there is any."""
+def written(graph: Graph, metrics: Metrics) -> list[str]:
+    """A line for every sink that left something outside the program."""
     lines = []
     for operator in graph.sinks:
         target = getattr(operator.definition, "path", None) or getattr(operator.definition, "address", None)
         if target is not None:
-            count = metrics[operator.id].received
-            is_file = isinstance(operator.definition, WriteFile)
-            if is_interrupted and (not count or (is_file and not Path(target).exists())):
-                continue
-            lines.append(f"{target}: {count:,} tuple{'' if count == 1 else 's'}")
+            lines.append(f"{target}: {_tuples(metrics[operator.id].received)}")
     return lines
+
+
+def written_so_far(graph: Graph, metrics: Metrics, kept: Mapping[str, Path]) -> list[str]:
+    """The same of a run that was interrupted, which kept its files elsewhere, by the names of their sinks."""
+    lines = []
+    for operator in graph.sinks:
+        count = metrics[operator.id].received
+        if operator.id in kept:
+            # What tasks have written is counted when they have ended, which an interrupt does not wait for.
+            counted = f": {_tuples(count)}" if count else ""
+            lines.append(f"{path_from_here(str(kept[operator.id]))}{counted}")
+        elif isinstance(operator.definition, WriteTcp) and count:
+            lines.append(f"{operator.definition.address}: {_tuples(count)}")
+    return lines
+
+
+def _tuples(count: int) -> str:
+    return f"{count:,} tuple{'' if count == 1 else 's'}"
 
 
 def print_collected(console: Console, result: Result) -> None:
@@ -240,7 +255,7 @@ def print_files(console: Console, graph: Graph, metrics: Metrics) -> None:
 
 
 def _print_count(console: Console, name: str, count: int) -> None:
-    console.print(Text(f"{name}: {count:,} tuple{'' if count == 1 else 's'}"), soft_wrap=True)
+    console.print(Text(f"{name}: {_tuples(count)}"), soft_wrap=True)
 
 
 def _print_table(console: Console, first: list[Any], count: int, as_text: Callable[[Any], str]) -> None:

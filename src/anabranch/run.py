@@ -51,7 +51,7 @@ def run(
     `spark_conf` its settings, and `ui` whether it shows its pages.
 
     An operator that fails raises an `OperatorError`; what was written or collected before it is kept
-    (`error.result`).
+    (`error.kept`, `error.result`).
 
     >>> import anabranch as ab
     >>> from typing import NamedTuple

@@ -17,7 +17,16 @@ from anabranch.commands.consoles import plain_console
 from anabranch.engines.base import Flow, Metrics
 from anabranch.engines.spark.layout import SOURCES
 from anabranch.engines.spark.streams.query import Progress, Query
-from anabranch.progress import StreamLine, _flow, _Line, figures, spark_start, stream_figures, stream_told, written
+from anabranch.progress import (
+    StreamLine,
+    _flow,
+    _Line,
+    figures,
+    spark_start,
+    stream_figures,
+    stream_told,
+    written_so_far,
+)
 from anabranch.run import as_program
 from tests.engines.spark.test_sessions import wait_until
 
@@ -67,16 +76,19 @@ def test_until_something_is_known_of_a_run_on_spark_spark_is_starting() -> None:
         assert "starting Spark" not in lines(metrics, is_on_spark=True)[0]
 
 
-def test_of_a_run_that_was_interrupted_only_what_is_there_is_listed(tmp_path: Path) -> None:
-    sinks = [ab.from_items(N, []).write_csv(tmp_path / name) for name in ("a.csv", "b.csv", "old.csv")]
-    graph = as_program(*sinks).graph
+def test_of_a_run_that_was_interrupted_only_what_is_kept_is_listed(tmp_path: Path) -> None:
+    sinks = [ab.from_items(N, []).write_csv(tmp_path / name) for name in ("a.csv", "b.csv", "c.csv")]
+    graph = as_program(*sinks, ab.from_items(N, []).write_tcp(9)).graph
     metrics = Metrics()
     metrics.start(graph)
-    for operator in graph.sinks[:2]:
+    for operator in (graph.sinks[0], graph.sinks[1], graph.sinks[3]):
         metrics[operator.id].received = 2
-    for name in ("a.csv", "old.csv"):
-        (tmp_path / name).touch()
-    assert written(graph, metrics, is_interrupted=True) == [f"{tmp_path / 'a.csv'}: 2 tuples"]
+    kept = {graph.sinks[number].id: tmp_path / f"{'abc'[number]}.csv.partial" for number in (0, 2)}
+    assert written_so_far(graph, metrics, kept) == [
+        f"{tmp_path}/a.csv.partial: 2 tuples",
+        f"{tmp_path}/c.csv.partial",
+        "tcp://localhost:9: 2 tuples",
+    ]
 
 
 def test_a_region_that_has_just_begun_has_no_rate_yet() -> None:

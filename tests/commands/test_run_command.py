@@ -148,7 +148,7 @@ def test_a_failing_operator_exits_with_1_and_keeps_what_was_written(
 ) -> None:
     out = tmp_path / "numbers.csv"
     assert main(["run", app, "--count", "9", "--fail-at", "2", "--out", str(out)]) == 1
-    assert out.read_text() == "n\n0\n1\n"
+    assert Path(f"{out}.partial").read_text() == "n\n0\n1\n"
     text = capsys.readouterr().err
     assert "operator 'scaled' failed: ValueError: too far" in text
     assert "numbers_app.py:" in text
@@ -305,6 +305,7 @@ def test_an_interrupt_stops_cleanly_and_keeps_what_was_written(
     app: str, tmp_path: Path, number: signal.Signals
 ) -> None:
     out = tmp_path / "numbers.csv"
+    out.write_text("of an earlier run")
     process = subprocess.Popen(
         [sys.executable, "-m", "anabranch.cli", "run", app, "--count", "100000", "--rate", "50", "--out", str(out)],
         stderr=subprocess.PIPE,
@@ -318,8 +319,11 @@ def test_an_interrupt_stops_cleanly_and_keeps_what_was_written(
     _, text = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "stopped after" in text
+    assert "what was written so far is kept" in text
+    assert f"{out}.partial: " in text
     assert "Traceback" not in text
-    rows = out.read_text().splitlines()
+    assert out.read_text() == "of an earlier run"
+    rows = Path(f"{out}.partial").read_text().splitlines()
     assert rows[0] == "n"
     assert rows[1:] == [str(n) for n in range(len(rows) - 1)]
     assert len(rows) > 2

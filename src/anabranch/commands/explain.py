@@ -15,11 +15,11 @@ from rich.text import Text
 
 from anabranch.commands.app_options import channels_option, parse_app, print_command_help
 from anabranch.commands.consoles import plain_console
-from anabranch.errors import UsageError
+from anabranch.errors import AnabranchError, UsageError
 from anabranch.explain import Explanation, explain
 from anabranch.graph.format import why_not_lines
 from anabranch.graph.phrases import is_partitioned_into_regions, why_sequential
-from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
+from anabranch.operators.formats.atomic_file import AtomicFile, writing_to
 from anabranch.run import FORMS
 
 PURPOSE = "Show what an app is made of, what of it runs in parallel, and why the rest does not."
@@ -120,11 +120,12 @@ def _write_file(path: Path, text: str) -> None:
     """Complete or not at all, whatever was there before."""
     file = AtomicFile(path)
     try:
-        file.place.write_text(text, encoding="utf-8")
-    except OSError as problem:
+        with writing_to(path):
+            file.place.write_text(text, encoding="utf-8")
+        file.commit()
+    except AnabranchError:
         file.discard()
-        raise unwritable(path, problem) from None
-    file.commit()
+        raise
 
 
 def _print_code(code: str) -> None:

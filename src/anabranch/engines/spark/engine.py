@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing
 from typing import cast
 
 from anabranch.codegen.forms import Form
@@ -135,11 +135,12 @@ class _AtOnce:
     # A run ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
+        written = [self.parts] if self.parts is not None else []
         with (
             shielded() as shield,
             scratch_folder() as folder,
             watched(self.metrics, folder),
-            self.parts or nullcontext(),
+            opened(written, shield),
         ):
             arriving = self._rows(folder)  # a program that cannot be sent opens its sinks in this process, later
             with opened(self.tail.sinks, shield), closing(arriving):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from anabranch.errors import RunError, SourceError
-from anabranch.operators.sources.read_files import matching_files
+from anabranch.operators.sources.patterns import matching_files
 
 _UNSEEN = (": no such file", ": no file matches", ": permission denied", ": a part of its path is not a directory")
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.errors import SinkError
 from anabranch.graph.schema import Schema
-from anabranch.operators.formats.atomic_file import is_leftover, writing_to
+from anabranch.operators.formats.atomic_file import writing_to
 from anabranch.operators.formats.durability import leaving_no_folder, make_folder
 from anabranch.operators.formats.growing_file import lost, not_of_this_stream
+from anabranch.operators.formats.hidden_places import is_leftover
 from anabranch.operators.formats.parquet_writer import ParquetFileWriter
 from anabranch.operators.formats.writer import StreamWriter
 
@@ -93,15 +94,15 @@ class ParquetParts(StreamWriter):
 
     def _complete(self, part: ParquetFileWriter) -> None:
         with self._remembering():
-            part.finish()
+            part.close()
         self._zones = part.zones
         self._parts, self._part = self._parts + 1, None
 
     def _begun(self) -> ParquetFileWriter:
         if self._part is None:
-            part = ParquetFileWriter(self._schema, self._zones, part_of=self._path)
+            part = ParquetFileWriter(self._schema, self._zones, is_durable=True)
             with self._remembering():
-                part.open(self._path / _part(self._parts))
+                part.open(self._path / _part(self._parts), self._path)
             self._part = part
         return self._part
 

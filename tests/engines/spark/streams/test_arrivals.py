@@ -74,6 +74,21 @@ def read(log: EntryLog) -> list[str]:
     return lines
 
 
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_others_leave_beside_data_does_not_arrive(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("a.txt", "_SUCCESS", ".a.txt.crc", "b.txt.partial", "_b.txt"):
+        (tmp_path / "in" / name).write_text(f"{name}\n")
+    for pattern in ("in", "in/*", "in/*.txt*", "**"):
+        folder = tmp_path / "logs" / pattern.replace("/", "-").replace("*", "x")
+        folder.mkdir(parents=True)
+        log = looked(graph_of(ab.read_lines(tmp_path / pattern, Word)), folder)
+        assert read(log)[0] == "a.txt"
+        assert not [line for line in read(log)[1:] if line.startswith(("_", ".", "b.txt"))]
+
+
 # Numbers --------------------------------------------------------------------------------------------------------------
 
 

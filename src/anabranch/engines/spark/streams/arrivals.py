@@ -23,7 +23,8 @@ from anabranch.operators.formats import file_format
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.located import located
-from anabranch.operators.sources.read_files import ReadFiles, has_pattern, matching_files, matching_names
+from anabranch.operators.sources.patterns import has_pattern, matching_files, matching_names
+from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.operators.sources.read_tcp import ReadTcp
 
 _EVERY = 0.05  # seconds: how often it is looked

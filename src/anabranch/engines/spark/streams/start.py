@@ -40,7 +40,8 @@ from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sinks.base import SinkDefinition
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.located import located
-from anabranch.operators.sources.read_files import ReadFiles, has_pattern
+from anabranch.operators.sources.patterns import has_pattern
+from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.operators.sources.read_tcp import ReadTcp
 
 BATCH_BYTES = 64 * 2**20
