@@ -19,7 +19,7 @@ from anabranch.engines.spark.meeting import Arrived, gathered, order_of, without
 from anabranch.engines.spark.order import Moment, width
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job, unship_error
-from anabranch.errors import RunError, SinkError
+from anabranch.errors import RunError, SharedStateError, SinkError
 from anabranch.graph.model import Operator
 from anabranch.operators.sinks.base import located
 from anabranch.operators.sinks.write_file import WriteFile
@@ -173,7 +173,9 @@ class WrittenParts:
             raise FolderNotSeen.of(self.sink, f"{missing.name} was written by a worker, and is not there")
 
     def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if problem is not None and (not isinstance(problem, RunError) or isinstance(problem, FolderNotSeen)):
+        if problem is not None and (
+            not isinstance(problem, RunError) or isinstance(problem, FolderNotSeen | SharedStateError)
+        ):
             self.folder.discard()
             return
         with located(self.sink):
