@@ -303,13 +303,24 @@ def _is_sunder(name: str) -> bool:
 
 
 _HEADS: dict[Any, bytes] = {
-    list: b"L", tuple: b"T", deque: b"Q", dict: b"D", OrderedDict: b"O", defaultdict: b"E",
-    set: b"S", frozenset: b"F",
+    list: b"L",
+    tuple: b"T",
+    deque: b"Q",
+    dict: b"D",
+    OrderedDict: b"O",
+    defaultdict: b"E",
+    set: b"S",
+    frozenset: b"F",
 }
 _READERS: dict[type, Callable[[Reader, Any], bytes]] = {
-    list: Reader._items, tuple: Reader._items, deque: Reader._deque,
-    dict: Reader._pairs, OrderedDict: Reader._pairs, defaultdict: Reader._with_default,
-    set: Reader._set, frozenset: Reader._set,
+    list: Reader._items,
+    tuple: Reader._items,
+    deque: Reader._deque,
+    dict: Reader._pairs,
+    OrderedDict: Reader._pairs,
+    defaultdict: Reader._with_default,
+    set: Reader._set,
+    frozenset: Reader._set,
     bytearray: lambda reader, value: b"B" + bytes(value),
     types.MappingProxyType: lambda reader, value: b"X" + reader.tokens(value) + reader.tokens(value.values()),
     FunctionType: Reader._function,
