@@ -321,3 +321,23 @@ def test_a_tripwire_is_sent_with_what_the_driver_saw_alone() -> None:
         assert late.when == "begin"
     finally:
         rates["USD"] = 1.1
+
+
+def test_globals_are_read_from_code_as_dis_reads_them() -> None:
+    import dis
+    import inspect
+
+    from anabranch.tripwire.code_names import codes_in, names_of
+
+    found = 0
+    for module in (traps, json, json.decoder, functools, inspect, dis, collections, subprocess):
+        for function in [each for each in vars(module).values() if inspect.isfunction(each)]:
+            shown = [
+                each.argval
+                for code in codes_in(function.__code__)
+                for each in dis.get_instructions(code)
+                if each.opname in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
+            ]
+            assert names_of(function.__code__).globals == tuple(dict.fromkeys(shown))
+            found += len(shown)
+    assert found > 500

@@ -65,9 +65,9 @@ class Costly:
     entry: Entry
     found: list[Any]
 
-    def is_like(self, what: str, value: Any, now: float, identities: Identities) -> bool:
+    def is_like(self, what: str, value: Any, identities: Identities) -> bool:
         """Whether it is too early for another digest, and the outline is the same."""
-        is_early = self.entry.what == what and now - self.at < self.seconds / _SHARE
+        is_early = self.entry.what == what and time.perf_counter() - self.at < self.seconds / _SHARE
         return is_early and outline(value, identities) == self.outline
 
 
@@ -118,6 +118,7 @@ class Look:
         self._names: dict[str, None] = {}  # that code has used behind a dot
         self._takes_all = False  # whether code may use any
         self._holders: list[Any] = []  # classes and modules
+        self._homes: dict[int, str] = {}
 
     def add(self, operator: Operator) -> None:
         self._operator = operator.id
@@ -133,21 +134,24 @@ class Look:
         """Digest what a name stands for; the functions, classes and modules in it are followed later."""
         number, reader = len(self.entries), Reader(self._memory.identities)
         known = self._memory.costly.get(number)
-        began = time.perf_counter()
-        if known is not None and known.is_like(what, value, began, self._memory.identities):
+        if known is not None and known.is_like(what, value, self._memory.identities):
             self.entries.append(known.entry)
             self._queue += known.found
             return
+        began = time.perf_counter()
         portable = reader.token(value) if value is not _MISSING else b"missing"
         local = b"".join([portable, *reader.local] if is_local else reader.local)
         entry = Entry(self._operator, what, name, file, line, b"" if is_local else portable, local)
         self.entries.append(entry)
         self._queue += reader.found
         self.large += [(entry, array) for array in reader.large]
-        seconds = time.perf_counter() - began
-        if seconds > _COSTLY:
-            sketch = outline(value, self._memory.identities)
-            self._memory.costly[number] = Costly(seconds, began, sketch, entry, reader.found)
+        ended = time.perf_counter()
+        if ended - began > _COSTLY:  # or this process had to wait: that is not likely twice
+            Reader(self._memory.identities).token(value)
+            seconds = min(ended - began, time.perf_counter() - ended)
+            if seconds > _COSTLY:
+                sketch = outline(value, self._memory.identities)
+                self._memory.costly[number] = Costly(seconds, ended, sketch, entry, reader.found)
 
     # What is followed -------------------------------------------------------------------------------------------
 
@@ -207,7 +211,7 @@ class Look:
         self._holders.append(cls)
         if isinstance(cls, EnumMeta):
             members = dict(EnumMeta.__members__.__get__(cls))
-            self._enter(f"the members of `{cls.__qualname__}`", cls.__qualname__, members, *_home(cls))
+            self._enter(f"the members of `{cls.__qualname__}`", cls.__qualname__, members, *self._home(cls))
         names = vars(cls)
         for name in sorted(names):
             is_called = _is_special(name) and (_is_code(names[name]) or is_users(type(names[name])))
@@ -252,9 +256,16 @@ class Look:
         if name in OF_CLASSES or type(value) in _LAYOUT:
             return
         if is_users(cls):
-            self._enter(f"the class attribute `{cls.__qualname__}.{name}`", name, value, *_home(cls))
+            self._enter(f"the class attribute `{cls.__qualname__}.{name}`", name, value, *self._home(cls))
         elif _is_code(value):
             self._enter(f"`{cls.__qualname__}.{name}`", name, value, *_place_of(value))
+
+    def _home(self, cls: type) -> tuple[str, int]:
+        """The file of a class, from one of its methods: a worker has no module that could be asked."""
+        if id(cls) not in self._homes:
+            places = (_place_of(value)[0] for value in vars(cls).values() if _is_defined_with(value, cls))
+            self._homes[id(cls)] = next(filter(None, places), "")
+        return self._homes[id(cls)], 0
 
     def _library_attribute(self, module: str, name: str, value: Any) -> None:
         """Functions and classes of a library, and plain values that are the same on every machine."""
@@ -303,10 +314,5 @@ def _place_of(value: Any) -> tuple[str, int]:
     return "", 0
 
 
-def _home(cls: type) -> tuple[str, int]:
-    """The file of a class, from one of its methods: a worker has no module that could be asked."""
-    for value in vars(cls).values():
-        file, _line = _place_of(value)
-        if file and getattr(value, "__module__", cls.__module__) == cls.__module__:
-            return file, 0
-    return "", 0
+def _is_defined_with(value: Any, cls: type) -> bool:
+    return isinstance(value, FunctionType) and value.__module__ == cls.__module__
