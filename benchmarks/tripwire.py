@@ -64,7 +64,8 @@ def many_names(steps: int) -> Any:
     text = "import math\nfrom examples.mobility_fraud import Call\n" + "".join(_STEP.format(n=n) for n in range(steps))
     file.write_text(text)
     spec = importlib.util.spec_from_file_location("many_names", file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["many_names"] = module
     spec.loader.exec_module(module)

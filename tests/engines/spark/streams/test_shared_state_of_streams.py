@@ -55,7 +55,8 @@ def test_batches_before_it_are_committed_and_that_one_is_not(tmp_path: Path, whe
     assert written == list(range(len(written))), "all of it is right"
     assert 0 < len(written) <= 80
     commit = stream.checkpoint.commit()
-    assert commit is not None and commit.entries == len(written)
+    assert commit is not None
+    assert commit.entries == len(written)
 
 
 def values(path: Path) -> list[int]:
