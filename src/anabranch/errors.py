@@ -234,3 +234,56 @@ class SourceError(RunError):
 
 class SinkError(RunError):
     """A sink could not be written."""
+
+
+_CHANGES = {
+    "begin": "in a worker {what} is not what it is in the program",
+    "end": "while it ran, {what} became another",
+    "write": "it writes to {what}",
+}
+
+
+class SharedStateError(RunError):
+    """Operators that ran in parallel share something that is not the same for all of them: a defect of this package.
+
+    Nothing that the run gave can be trusted, so it is neither collected nor kept in files.
+    """
+
+    def __init__(
+        self,
+        operator: str,
+        what: str,
+        *,
+        when: str,
+        location: Location | None = None,
+        defined_at: Location | None = None,
+    ) -> None:
+        self.operator = operator
+        self.what = what
+        self.when = when
+        self.defined_at = defined_at
+        super().__init__(
+            f"operator '{operator}' ran in parallel, but {_CHANGES[when].format(what=what)}",
+            location=location,
+            hint='say that it has state, @ab.declare(state="stateful", because="…"), and report the program to us',
+        )
+
+    def details(self) -> list[str]:
+        lines = []
+        if self.defined_at is not None:
+            code = self.defined_at.code
+            lines.append(f"  defined at {self.defined_at}" + (f"   {code}" if code else ""))
+        lines.append("  This is a defect of Anabranch: it took the operator for one that is safe to run in parallel.")
+        lines.append(
+            "  The output of this run was not kept, since it may be wrong; docs/trust.md says which can be held back."
+        )
+        return lines
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_shared_state_error, (self.operator, self.what, self.when, self.location, self.defined_at)
+
+
+def _rebuild_shared_state_error(
+    operator: str, what: str, when: str, location: Location | None, defined_at: Location | None
+) -> SharedStateError:
+    return SharedStateError(operator, what, when=when, location=location, defined_at=defined_at)

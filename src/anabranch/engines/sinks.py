@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from anabranch.engines.interrupts import Shield
-from anabranch.errors import RunError, kept_in_words
+from anabranch.errors import RunError, SharedStateError, kept_in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.base import SinkMeaning
 from anabranch.operators.sinks.base import SinkDefinition
@@ -51,6 +51,10 @@ def opened(sinks: Sequence[SinkMeaning], shield: Shield) -> Iterator[None]:
                 sink.complete()
         with shield:
             _close(sinks)
+    except SharedStateError:  # what was written may be wrong
+        for sink in sinks:
+            sink.discard()
+        raise
     except BaseException as stop:
         with suppress(KeyboardInterrupt), shield:  # the run ends anyway, with what stopped it
             _keep(sinks, stop)

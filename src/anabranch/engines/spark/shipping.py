@@ -29,6 +29,7 @@ from anabranch.engines.spark.unseen import seen_from_here, with_machine
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.metrics import OperatorMetrics
+from anabranch.tripwire.watch import Tripwire
 from anabranch.version import VERSION
 
 _pickler: Any = pickler  # it has no types
@@ -49,6 +50,7 @@ class Job:
     is_ordered: bool = True  # else the sinks take what comes as it comes
     parts: str = ""  # where the files of a sink are written that is a folder
     keeps_state: bool = False  # whether channels go on in another job
+    tripwire: Tripwire = field(default_factory=Tripwire)
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
 
 

@@ -22,9 +22,11 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from anabranch.engines.spark.channel import Channel
 from anabranch.engines.spark.chunk_rows import Row
+from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job, unshipped
 from anabranch.engines.spark.streams.sealed_files import HEAD, is_sealed, sealed
 from anabranch.engines.spark.tasks import channel_at, freeze
+from anabranch.engines.spark.tripwires import begun, ended
 
 _MOST_WARM = 64  # channels in one worker
 _LEAST_TO_PACK = 1 << 20  # bytes of changes
@@ -82,6 +84,10 @@ class Channels(StatefulProcessor):
 
     def _process(self, job: Job, rows: list[Row]) -> Iterator[Row]:
         """The rows of one channel. What is kept warm is put back only when all went well."""
+        change = begun(job, job.layout.places[rows[0].place])
+        if change is not None:
+            yield Sender(job.layout).change(change)
+            return
         name = (self.checkpoint, self.run, self.level, rows[0].channel)
         warm = _warm.pop(name, None)
         if warm is None:
@@ -94,6 +100,10 @@ class Channels(StatefulProcessor):
         yield from channel.figures()
         if channel.is_broken:
             return  # the batch fails, so there is nothing to keep
+        change = ended(job, channel.place)
+        if change is not None:
+            yield channel.sender.change(change)
+            return
         self.store.save(warm)
         _warm[name] = warm
         while len(_warm) > _MOST_WARM:

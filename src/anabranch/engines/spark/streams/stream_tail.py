@@ -71,6 +71,8 @@ class StreamTail:
         before = self.metrics.tuples_in
         entries, oldest = self.commit.entries, time.time()
         for row in (by_epoch := sorted(rows, key=attrgetter("epoch"))):
+            if row.kind == Kind.CHANGE:
+                raise self.tail.changed(row)
             if row.kind == Kind.REACHED:
                 stop, arrived = json.loads(bytes(row.payload))
                 entries, oldest = max(entries, stop), min(oldest, arrived)
