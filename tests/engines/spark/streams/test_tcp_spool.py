@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
+from anabranch.engines.reading import read_slice
 from anabranch.engines.spark.streams import tcp_spool
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.sealed_files import read_sealed
@@ -185,3 +186,17 @@ def test_what_is_there_now_cannot_be_said_of_tcp(tmp_path: Path) -> None:
         ab.start(program, checkpoint=tmp_path / "state", once=True)
     assert caught.value.location is not None
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("format", "lines"),
+    [("csv", b'"a\nb"\nc\n'), ("jsonl", b'{"text": "a\\nb"}\n{"text": "c"}\n'), ("lines", b"a b\nc\n")],
+)
+def test_kept_lines_are_read_from_behind_their_checksum(format: str, lines: bytes, tmp_path: Path) -> None:
+    source = graph_of(ab.read_tcp(1, Word, host="127.0.0.1", format=format)).sources[0]
+    spool = tcp_spool.TcpSpool(source, tmp_path)
+    entry = spool._entry(spool._kept_in_a_file(lines))
+    definition = tcp_spool.as_files(source).definition
+    (batch,) = read_slice(definition, entry.piece, chunk_size=10)  # type: ignore[arg-type]
+    assert batch.to_pylist() == [{"text": "a b" if format == "lines" else "a\nb"}, {"text": "c"}]
+    assert entry.size == len(lines)
