@@ -17,7 +17,7 @@ from types import FunctionType, ModuleType
 import numpy
 import pytest
 
-from anabranch.analysis import genuine, methods, purity, special_calls
+from anabranch.analysis import genuine, methods, per_class, purity, special_calls
 
 
 def _listed() -> list[tuple[ModuleType, str]]:
@@ -91,10 +91,10 @@ def test_a_class_with_a_method_of_the_programs_is_not_the_librarys_any_more(
     cls: type, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cls, name, lambda *values: None)
-    genuine.forget_classes()
+    per_class.forget_classes()
     assert not genuine.is_own_class(cls)
     monkeypatch.undo()
-    genuine.forget_classes()
+    per_class.forget_classes()
     assert genuine.is_own_class(cls)
 
 

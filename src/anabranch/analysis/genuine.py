@@ -182,12 +182,6 @@ def _has_own_members(cls: type) -> bool:
     return all(_is_own_member(cls, name, member) for name, member in list(vars(cls).items()))
 
 
-def forget_classes() -> None:
-    """At the start of each analysis: somebody may have changed a class since the last one."""
-    is_own_class.forget()
-    _has_own_members.forget()
-
-
 def _is_own_member(cls: type, name: str, member: Any) -> bool:
     if isinstance(member, staticmethod | classmethod):
         member = member.__func__

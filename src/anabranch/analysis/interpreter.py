@@ -11,10 +11,9 @@ from anabranch.analysis import (
     calls,
     construct,
     expressions,
-    genuine,
     lifting,
     managers,
-    protocols,
+    per_class,
     special_calls,
     state,
     statements,
@@ -31,8 +30,7 @@ class Interpreter(Run):
     def __init__(self) -> None:
         super().__init__()
         lifting.forget_members()
-        genuine.forget_classes()
-        protocols.forget_classes()
+        per_class.forget_classes()
 
     def evaluate(self, frame: Frame, node: ast.expr) -> Value:
         return expressions.evaluate(self, frame, node)

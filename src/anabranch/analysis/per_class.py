@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 R = TypeVar("R")
 
 
 class PerClass(Generic[R]):
-    """A function of a class and perhaps a name, computed once for each until it is told to forget."""
+    """A function of a class and perhaps a name, computed once for each in an analysis."""
 
     def __init__(self, function: Callable[..., R]) -> None:
+        _every.append(self)
         self._function = function
         self._known: dict[tuple[int, str], tuple[type, R]] = {}
         self.__doc__ = function.__doc__
@@ -25,3 +26,12 @@ class PerClass(Generic[R]):
 
     def forget(self) -> None:
         self._known.clear()
+
+
+_every: list[PerClass[Any]] = []
+
+
+def forget_classes() -> None:
+    """At the start of each analysis: classes may have been given other methods since the last one."""
+    for known in _every:
+        known.forget()

@@ -101,21 +101,17 @@ def _touch_one(run: Run, frame: Frame, thing: Thing, others: Value, node: ast.AS
     cls = class_of(thing)
     functions: list[types.FunctionType] = []
     if isinstance(thing, Const) and isinstance(thing.object, type):
-        getter = user_method(thing.object, "__class_getitem__")
+        getter = element_of_class(thing.object)
         functions += [getter] if getter is not None else []
     if cls is not None:
         refuse_unknown_methods(run, frame, cls, node)
         functions += [*user_methods(cls).values(), *_called_by_the_library(cls)]
-    if not functions:
+    is_made_again = cls is not None and _is_made_again(cls)
+    if not functions and not is_made_again:
         return NOTHING
     related = frozenset(t for t in others if not isinstance(t, Const | Fun) or class_of(t) is not None)
     results = join(run.call(frame, one(Bound(Const(f), thing)), Args(more=related), node) for f in functions)
-    if (
-        cls is not None
-        and issubclass(cls, _PLAIN_BASES)
-        and (user_method(cls, "__init__") or user_method(cls, "__new__"))
-    ):
-        # Operators, copies and sums of such objects may make another one of the same class.
+    if cls is not None and is_made_again:
         results |= run.construct(frame, cls, Args(more=related), node)
     return frozenset(t for t in results if not isinstance(t, Atom | Unknown))
 
@@ -130,6 +126,18 @@ def touch_keys(run: Run, frame: Frame, containers: Value, searched: Value, node:
     )
     compared = frozenset(thing for thing in searched if not isinstance(thing, Atom)) | held
     touch(run, frame, compared, node, containers | searched)
+
+
+@PerClass
+def _is_made_again(cls: type) -> bool:
+    """Operators, copies and sums of what is derived from a builtin type may make another object of the same class."""
+    is_own = user_method(cls, "__init__") is not None or user_method(cls, "__new__") is not None
+    return is_own and issubclass(cls, _PLAIN_BASES)
+
+
+def element_of_class(cls: type) -> types.FunctionType | None:
+    """What a class says its elements are, if it or its metaclass does."""
+    return user_method(cls, "__class_getitem__") or user_method(type(cls), "__class_getitem__")
 
 
 @PerClass
@@ -195,12 +203,6 @@ def refuse_unknown_methods(run: Run, frame: Frame, cls: type, node: ast.AST) -> 
 @PerClass
 def _written(cls: type) -> tuple[str, Location] | None:
     return written_special_method(cls)
-
-
-def forget_classes() -> None:
-    """At the start of each analysis: classes may have been given other methods since the last one."""
-    for known in (unknown_special_method, user_method, user_methods, is_of_a_library, _called_by_the_library, _written):
-        known.forget()
 
 
 def special(run: Run, frame: Frame, thing: Thing, construct: str, args: Args, node: ast.AST) -> Value | None:

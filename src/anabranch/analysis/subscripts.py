@@ -8,7 +8,7 @@ import enum
 import types
 
 from anabranch.analysis.lifting import CONTAINERS, is_array, members
-from anabranch.analysis.protocols import class_of, special, touch, touch_keys
+from anabranch.analysis.protocols import class_of, element_of_class, special, touch, touch_keys
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import held_by, shown
@@ -118,7 +118,7 @@ def _from_const(run: Run, frame: Frame, const: Const, held: object, index: Value
         meta = type(held)
         if user_method(meta, "__getattr__") is not None or user_method(meta, "__getattribute__") is not None:
             return run.unknown(frame, node, f"takes {shown(node)}, whose metaclass defines how that is done")
-        method = user_method(held, "__class_getitem__")
+        method = element_of_class(held)
         if method is not None:
             return run.call(frame, one(Bound(Const(method), const)), Args((index,)), node)
         return one(const)  # list[int]: still the class, as far as calls go

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 import anabranch as ab
+from anabranch.engines.reading import read_slice
 from anabranch.engines.spark.streams import tcp_spool
 from anabranch.engines.spark.streams.arrivals import Arrivals
+from anabranch.engines.spark.streams.sealed_files import read_sealed
 from anabranch.errors import SourceError, UsageError
 from tests.engines.spark.streams.running_streams import wait_until
 from tests.engines.spark.streams.test_arrivals import Log, Word, fail, graph_of, read
@@ -87,9 +89,24 @@ def test_lines_of_the_last_batch_can_be_read_again_and_others_are_removed(
         run.receive(f"{text}\n")
         run.look()
         run.arrivals.processed(number)
-        kept.append([path.read_text() for path in sorted(run.source.folder.iterdir())])
+        kept.append([read_sealed(path) for path in sorted(run.source.folder.iterdir())])
     run.stop()
-    assert kept == [["a\n"], ["b\n"], ["c\n"]]
+    assert kept == [[b"a\n"], [b"b\n"], [b"c\n"]]
+
+
+@pytest.mark.parametrize(("format", "mark"), [("csv", ""), ("lines", "\ufeff")])
+def test_a_byte_order_mark_at_the_start_of_a_connection_is_passed_over_where_a_run_does(
+    server: socket.socket, tmp_path: Path, format: str, mark: str
+) -> None:
+    run = Spooling(server, tmp_path, format)
+    run.connection.sendall("\ufeffa\n".encode())
+    wait_until(lambda: len(run.source._waiting) == 5, seconds=20)
+    run.look()
+    run.connection.sendall("\ufeffb\n".encode())
+    wait_until(lambda: len(run.source._waiting) == 5, seconds=20)
+    run.look()
+    run.stop()
+    assert read(run.log) == [f"{mark}a", "\ufeffb"]
 
 
 def test_a_line_that_is_longer_than_a_file_should_be_comes_alone(
@@ -158,7 +175,7 @@ def test_rows_of_csv_with_newlines_in_quotes_stay_whole(
         for _ in range(len(rows)):
             run.look()
         run.stop()
-        kept = [Path(entry.piece.path).read_text() for entry in run.log.all]  # type: ignore[union-attr]
+        kept = [read_sealed(Path(entry.piece.path)).decode() for entry in run.log.all]  # type: ignore[union-attr]
         assert "".join(kept) == text
         assert {sum(map(len, kept[:count])) for count in range(len(kept))} <= ends
 
@@ -169,3 +186,17 @@ def test_what_is_there_now_cannot_be_said_of_tcp(tmp_path: Path) -> None:
         ab.start(program, checkpoint=tmp_path / "state", once=True)
     assert caught.value.location is not None
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("format", "lines"),
+    [("csv", b'"a\nb"\nc\n'), ("jsonl", b'{"text": "a\\nb"}\n{"text": "c"}\n'), ("lines", b"a b\nc\n")],
+)
+def test_kept_lines_are_read_from_behind_their_checksum(format: str, lines: bytes, tmp_path: Path) -> None:
+    source = graph_of(ab.read_tcp(1, Word, host="127.0.0.1", format=format)).sources[0]
+    spool = tcp_spool.TcpSpool(source, tmp_path)
+    entry = spool._entry(spool._kept_in_a_file(lines))
+    definition = tcp_spool.as_files(source).definition
+    (batch,) = read_slice(definition, entry.piece, chunk_size=10)  # type: ignore[arg-type]
+    assert batch.to_pylist() == [{"text": "a b" if format == "lines" else "a\nb"}, {"text": "c"}]
+    assert entry.size == len(lines)
