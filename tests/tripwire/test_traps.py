@@ -6,6 +6,7 @@ import builtins
 import json
 import math
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,37 @@ def test_a_write_to_a_large_array_is_an_error(on_error: Any) -> None:
 
 def test_a_large_array_that_is_read() -> None:
     assert run_unsafely(mapped(reads)).items("out") == [r._replace(value=0) for r in ITEMS]
+
+
+# Other kinds of runs -----------------------------------------------------------------------------------------------
+
+
+class Gathers:
+    """Gives everything at a punctuation, and feeds nothing back."""
+
+    def __init__(self) -> None:
+        self.readings: list[Reading] = []
+
+    def process(self, r: Reading) -> None:
+        self.readings.append(r)
+
+    def punctuation(self) -> Iterator[Reading | ab.To]:
+        for r in self.readings:
+            yield ab.to("done", r)
+        self.readings = []
+
+
+def test_in_the_rounds_of_a_loop() -> None:
+    def body(loop: Any) -> tuple[Any, Any]:
+        gathered = loop.map(traps.by_helper).process(Gathers, out=Reading, outputs={"done": Reading})
+        return gathered.outputs.done, gathered
+
+    stream = ab.from_items(Reading, ITEMS).feedback(body, rounds=True)
+    assert "`seen`" in error_of(as_program(stream.collect("out")).graph).what
+
+
+def test_where_nothing_is_put_in_order(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    stream = ab.from_items(Reading, ITEMS).process(traps.CountsAll, key="key", out=Reading)
+    error_of(as_program(stream.write_csv(f"{out}/", ordered=False)).graph)
+    assert not out.exists()
