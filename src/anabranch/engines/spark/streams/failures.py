@@ -9,13 +9,14 @@ from pathlib import Path
 
 from anabranch.engines.spark.streams.sealed_files import BEGIN_ANEW, MAKE_ROOM
 from anabranch.engines.spark.troubles import JAVA_HAS_GONE, SparkError, spark_error
-from anabranch.errors import in_words
+from anabranch.errors import in_words, shortened
 
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _DAMAGED = re.compile(
     r"[Cc]hecksum|[Ii]ncomplete log file|[Mm]alformed|[Cc]orrupt|CANNOT_LOAD_|CANNOT_READ_|STATE_STORE|_CHECKPOINT"
     r"|log file|batch \d+ (?:does not|doesn't) exist|the checkpoint is damaged"
 )
+_CAUSE = re.compile(r"Caused by: (?:[\w.$]+: )?(.+)")
 _START_AGAIN = "start the stream again: it goes on where it was"
 
 
@@ -30,6 +31,9 @@ def stream_error(problem: BaseException, checkpoint: Path) -> SparkError:
         return SparkError(f"{folder}: the disk is full, and Spark cannot write there", hint=remedy)
     if error.hint is None and _DAMAGED.search(everything):
         said = error.message.removeprefix("Spark failed: ")
+        causes = _CAUSE.findall(everything)
+        if causes and said.startswith("An error occurred while calling"):
+            said = shortened(causes[-1].strip())
         return SparkError(f"{checkpoint}: Spark cannot use its part of the checkpoint: {said}", hint=BEGIN_ANEW)
     return error
 
