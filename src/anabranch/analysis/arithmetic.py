@@ -11,8 +11,9 @@ from types import ModuleType
 
 from anabranch.analysis.decimals import mind_the_context
 from anabranch.analysis.lifting import CONTAINERS, is_array
-from anabranch.analysis.protocols import special, touch, turn_into_text
+from anabranch.analysis.protocols import class_of, special, special_method, touch, turn_into_text
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.state import VIEWS, held_by, shown
 from anabranch.analysis.values import (
     BOOL,
@@ -69,12 +70,18 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
     for kind in ones:
         for other in others:
             result |= _atoms(op, kind, other)
-    left_rest, right_rest = _not_atoms(left), _not_atoms(right)
+    left_rest, right_rest = frozenset(t for t in _not_atoms(left) if not _says_itself(t, name)), _not_atoms(right)
     if left_rest or right_rest:
         if is_text:
             result |= frozenset(Atom(kind) for kind in ones & {str, bytes})
         result |= _containers(run, frame, op, left_rest, right_rest, bool(ones), bool(others), node)
     return result
+
+
+def _says_itself(thing: Thing, name: str) -> bool:
+    """Whether a class of the user's says all that the operator does, so that no operator of the library's applies."""
+    cls = class_of(thing)
+    return cls is not None and is_judged_by_attributes(cls) and special_method(cls, f"__{name}__") is not None
 
 
 def _atom_types(value: Value) -> set[type]:
@@ -197,7 +204,7 @@ def in_place(run: Run, frame: Frame, op: ast.operator, target: Value, value: Val
 def _is_changed_in_place(thing: Obj | Const) -> bool:
     kind = _kind(thing)
     if kind is None:
-        return isinstance(thing, Const) and not callable(thing.object)
+        return isinstance(thing, Const) and not callable(thing.object) and not isinstance(thing.object, enum.Enum)
     return not issubclass(kind, tuple | frozenset)
 
 
@@ -242,7 +249,8 @@ def compare(run: Run, frame: Frame, left: Value, op: ast.cmpop, right: Value, no
         return BOOL
     if isinstance(op, ast.In | ast.NotIn):
         for thing in right:
-            if special(run, frame, thing, "__contains__", Args((left,)), node) is None:
+            is_flag = isinstance(thing, Const) and isinstance(thing.object, enum.Flag)
+            if special(run, frame, thing, "__contains__", Args((left,)), node) is None and not is_flag:
                 _look_inside(run, frame, thing, node)
         touch(run, frame, frozenset(t for t in left if not isinstance(t, Atom)), node)
         return BOOL

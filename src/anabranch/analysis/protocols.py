@@ -8,6 +8,7 @@ import types
 
 from anabranch.analysis.instances import written_special_method
 from anabranch.analysis.lifting import is_user_class
+from anabranch.analysis.looking_inside import with_parts
 from anabranch.analysis.modules import is_library_function, world
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import ITERATORS, mind_the_order
@@ -139,7 +140,7 @@ def class_of(thing: Thing) -> type | None:
 
 def touch(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
     """Builtin code gets these values: it may look at all they hold and use their special methods."""
-    everything = run.heap.reachable(value)
+    everything = with_parts(run, frame, run.heap.reachable(value), node)
     for thing in everything:
         match thing:
             case Const():
