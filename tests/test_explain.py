@@ -279,6 +279,8 @@ def test_one_can_ask_about_one_operator() -> None:
     explanation = ab.explain(linear)
     assert explanation.is_parallel("Speed")
     assert explanation.why_not("Speed") == ()
+    assert explanation.is_parallel("read_csv")
+    assert explanation.why_not("read_csv") == ()
     assert not explanation.is_parallel("aggregate")
     assert [reason.text for reason in explanation.why_not("aggregate")] == [
         "a window without a key has one state for the whole stream"

@@ -26,8 +26,20 @@ ALLOWED = {
     "operators": ["errors", "graph"],
     "api": ["errors", "graph", "operators"],
     "passes": ["errors", "graph", "analysis", "operators", "options"],
+    "tripwire": ["errors", "graph", "analysis"],
     "codegen": ["errors", "graph", "analysis", "operators", "options", "passes"],
-    "engines": ["errors", "graph", "analysis", "operators", "options", "passes", "codegen", "profile", "version"],
+    "engines": [
+        "errors",
+        "graph",
+        "analysis",
+        "operators",
+        "options",
+        "passes",
+        "codegen",
+        "tripwire",
+        "profile",
+        "version",
+    ],
 }
 SHARED_BY_ENGINES = [
     "base",

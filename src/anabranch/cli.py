@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import NoReturn
 
 from rich.console import Console
@@ -16,6 +16,7 @@ from anabranch.commands.cache import cache_command
 from anabranch.commands.consoles import plain_console
 from anabranch.commands.examples import examples_command
 from anabranch.commands.explain import explain_command
+from anabranch.commands.parsers import Parser
 from anabranch.commands.run import run_command
 from anabranch.errors import AnabranchError, UsageError
 
@@ -57,11 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(given: list[str], errors: Console) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="anabranch",
         description="Ordered stream programs, run with exactly the same tuples in exactly the same order.",
         epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"anabranch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command")
@@ -70,12 +70,24 @@ def _dispatch(given: list[str], errors: Console) -> int:
     if not given:
         parser.print_help()
         return 0
+    _must_be_a_command(given[0])
     known, rest = parser.parse_known_args(given)
     if known.command is None:
         parser.print_help()
         return 2
     run, _ = COMMANDS[known.command]
     return run(rest, errors)
+
+
+def _must_be_a_command(word: str) -> None:
+    if word.startswith("-") or word in COMMANDS:
+        return
+    near = get_close_matches(word, COMMANDS, 1)
+    if word.partition(":")[0].endswith(".py"):
+        hint = f"anabranch run {word}"
+    else:
+        hint = f"anabranch {near[0]}" if near else f"use one of {', '.join(COMMANDS)}; anabranch --help says more"
+    raise UsageError(f"there is no command '{word}'", hint=hint)
 
 
 def command() -> NoReturn:

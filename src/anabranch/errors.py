@@ -6,8 +6,10 @@ import functools
 import inspect
 import linecache
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 
@@ -19,7 +21,7 @@ class Location:
     line: int
 
     def __str__(self) -> str:
-        return f"{_shorten(self.file)}:{self.line}"
+        return f"{path_from_here(self.file)}:{self.line}"
 
     @property
     def code(self) -> str:
@@ -27,7 +29,7 @@ class Location:
         return linecache.getline(self.file, self.line).strip()
 
 
-def _shorten(file: str) -> str:
+def path_from_here(file: str) -> str:
     """A path relative to the current folder where that is shorter to read."""
     try:
         return _relative(file, os.getcwd())
@@ -62,6 +64,9 @@ def shown(value: object) -> str:
         return shortened(repr(value))
     except Exception:  # a user's own __repr__, or an int of too many digits
         return f"an object of class {type(value).__name__}"
+
+
+_MOST_KEPT_SHOWN = 5  # outputs in a message
 
 
 class PlainProblem(Exception):
@@ -101,13 +106,16 @@ class AnabranchError(Exception):
         if self.location is not None:
             code = self.location.code
             lines.append(f"  at {self.location}" + (f"   {code}" if code else ""))
-        lines += self.details()
+        lines += [*self.details(), *self._kept_lines()]
         if self.hint:
             lines.append(f"  try: {self.hint}")
         return "\n".join(lines)
 
     def details(self) -> list[str]:
         """More lines for a subclass to say, between the place and the hint."""
+        return []
+
+    def _kept_lines(self) -> list[str]:
         return []
 
 
@@ -122,10 +130,22 @@ class UsageError(AnabranchError):
 class RunError(AnabranchError):
     """The program was built, but its run had to stop.
 
-    `result` holds what the run had produced up to that point (`result.items(name)` works as usual).
+    `result` holds what the run had produced up to that point (`result.items(name)` works as usual), and `kept` says
+    where the files are that it had written by then, by the names of their sinks.
     """
 
     result: object = None
+    kept: Mapping[str, Path] = MappingProxyType({})
+
+    def _kept_lines(self) -> list[str]:
+        return [kept_in_words(self.kept.values())] if self.kept else []
+
+
+def kept_in_words(places: Iterable[Path]) -> str:
+    """Where the outputs are that a run did not complete, as a line of a message."""
+    names = [path_from_here(str(place)) for place in places]
+    more = f" and {len(names) - _MOST_KEPT_SHOWN} more" if len(names) > _MOST_KEPT_SHOWN else ""
+    return f"  what was written before it is in {', '.join(names[:_MOST_KEPT_SHOWN])}{more}"
 
 
 _MOMENTS = {
@@ -187,7 +207,7 @@ def _rebuild_operator_error(
 
 
 class SourceError(RunError):
-    """A source could not be read; `where` names the file and line of the data."""
+    """A source could not be read; `where` names the file and line of the data, `machine` where a worker read it."""
 
     def __init__(
         self,
@@ -201,6 +221,7 @@ class SourceError(RunError):
         super().__init__(message, location=location, hint=hint)
         self.where = where
         self.raw = raw
+        self.machine: str | None = None
 
     def details(self) -> list[str]:
         lines = []
@@ -213,3 +234,56 @@ class SourceError(RunError):
 
 class SinkError(RunError):
     """A sink could not be written."""
+
+
+_CHANGES = {
+    "begin": "in a worker {what} is not what it is in the program",
+    "end": "while it ran, {what} became another",
+    "write": "it writes to {what}",
+}
+
+
+class SharedStateError(RunError):
+    """Operators that ran in parallel share something that is not the same for all of them: a defect of this package.
+
+    Nothing that the run gave can be trusted, so it is neither collected nor kept in files.
+    """
+
+    def __init__(
+        self,
+        operator: str,
+        what: str,
+        *,
+        when: str,
+        location: Location | None = None,
+        defined_at: Location | None = None,
+    ) -> None:
+        self.operator = operator
+        self.what = what
+        self.when = when
+        self.defined_at = defined_at
+        super().__init__(
+            f"operator '{operator}' ran in parallel, but {_CHANGES[when].format(what=what)}",
+            location=location,
+            hint='say that it has state, @ab.declare(state="stateful", because="…"), and report the program to us',
+        )
+
+    def details(self) -> list[str]:
+        lines = []
+        if self.defined_at is not None:
+            code = self.defined_at.code
+            lines.append(f"  defined at {self.defined_at}" + (f"   {code}" if code else ""))
+        lines.append("  This is a defect of Anabranch: it took the operator for one that is safe to run in parallel.")
+        lines.append(
+            "  The output of this run was not kept, since it may be wrong; docs/trust.md says which can be held back."
+        )
+        return lines
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_shared_state_error, (self.operator, self.what, self.when, self.location, self.defined_at)
+
+
+def _rebuild_shared_state_error(
+    operator: str, what: str, when: str, location: Location | None, defined_at: Location | None
+) -> SharedStateError:
+    return SharedStateError(operator, what, when=when, location=location, defined_at=defined_at)

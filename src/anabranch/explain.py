@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -27,19 +27,21 @@ VERSION = 1  # of the JSON: members may be added to it, none changes its meaning
 class Explanation:
     """What the compiler knows of a program; `str()` of it is made for people, `to_dict()` for programs.
 
-    `channels` holds the number of channels of each region to draw, where it was given.
+    `channels` holds the number of channels of each region to draw, where it was given. Sources `in_slices` are in no
+    region, but on Spark many tasks read them.
     """
 
     plan: Plan
     stage: str
     channels: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    in_slices: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.to_text()
 
     def to_text(self, width: int = 100) -> str:
         """Plain text: the graph, operators, regions and PEs, and what is not parallel and why."""
-        return as_text(self.plan, self.channels, width)
+        return as_text(self.plan, self.channels, width, self.in_slices)
 
     def to_svg(self) -> str:
         """A drawing of the graph with its regions, joints and PEs."""
@@ -47,7 +49,7 @@ class Explanation:
 
     def to_html(self) -> str:
         """A page of its own with the drawing and tables."""
-        return as_page(self.plan, self.channels)
+        return as_page(self.plan, self.channels, self.in_slices)
 
     def to_code(self) -> str:
         """The source of the functions that are generated for the PEs, each behind a comment that says what it is.
@@ -72,12 +74,12 @@ class Explanation:
         return self.to_svg()
 
     def is_parallel(self, name: str) -> bool:
-        """Whether an operator is in a parallel region."""
-        return self.plan.region_of(self._operator(name).id) is not None
+        """Whether an operator is in a parallel region, or a source that Spark reads in slices."""
+        return name in self.in_slices or self.plan.region_of(self._operator(name).id) is not None
 
     def why_not(self, name: str) -> tuple[Reason, ...]:
-        """Why an operator is in no parallel region; nothing if it is in one."""
-        return why_sequential(self.plan, self._operator(name))
+        """Why an operator is not parallel; nothing if it is."""
+        return () if name in self.in_slices else why_sequential(self.plan, self._operator(name))
 
     def _operator(self, name: str) -> Operator:
         for operator in self.plan.graph.operators:
@@ -93,7 +95,7 @@ class Explanation:
             "version": VERSION,
             "program": plan.graph.name,
             "stage": self.stage,
-            "operators": [_operator(plan, operator) for operator in plan.graph.operators],
+            "operators": [_operator(plan, operator, self.in_slices) for operator in plan.graph.operators],
             "regions": [_region(region, self.channels) for region in plan.regions],
             "streams": [_stream(plan, edge) for edge in plan.graph.edges],
             "pes": [_pe(pe) for pe in plan.pes],
@@ -126,19 +128,37 @@ def explain(
     """
     # Imported here because the compiler brings the whole analysis along, which running a program may not need.
     from anabranch.compiler import STAGE_NAMES, compile
+    from anabranch.engines.spark.explaining import read_in_slices
 
     if stage is not None and stage not in STAGE_NAMES:
         raise UsageError(f"the compiler has no stage '{stage}'", hint=f"use one of: {', '.join(STAGE_NAMES)}")
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}' of generated code", hint=f"use one of: {', '.join(FORMS)}")
     plan = compile(as_program(program, *more).graph, until=stage, form=form)
-    return Explanation(plan, stage or STAGE_NAMES[-1], asked_channels(plan, channels))
+    in_slices = tuple(each for each in read_in_slices(plan.graph) if each in plan.properties)
+    for source in in_slices:
+        plan = _told_of_slices(plan, source)
+    return Explanation(plan, stage or STAGE_NAMES[-1], asked_channels(plan, channels), in_slices)
+
+
+def _told_of_slices(plan: Plan, source: str) -> Plan:
+    """The plan without the advice to partition a source that many tasks read as it is."""
+    why = Reason(
+        "state", "it is one stream, which on Spark many tasks read, a slice each", plan.graph.operator(source).location
+    )
+    properties = replace(plan.properties[source], reasons=(why,))
+    sequential = {each: (why,) if each == source else reasons for each, reasons in plan.sequential.items()}
+    return replace(
+        plan,
+        properties=MappingProxyType({**plan.properties, source: properties}),
+        sequential=MappingProxyType(sequential),
+    )
 
 
 # JSON ------------------------------------------------------------------------------------------------------------
 
 
-def _operator(plan: Plan, operator: Operator) -> dict[str, Any]:
+def _operator(plan: Plan, operator: Operator, in_slices: Collection[str]) -> dict[str, Any]:
     properties, region, pe = plan.properties.get(operator.id), plan.region_of(operator.id), plan.pe_of(operator.id)
     return {
         "id": operator.id,
@@ -150,6 +170,7 @@ def _operator(plan: Plan, operator: Operator) -> dict[str, Any]:
         "selectivity": properties.selectivity.value if properties is not None else None,
         "forwards": dict(properties.forwards) if properties is not None else {},
         "region": region.id if region is not None else None,
+        "in_slices": operator.id in in_slices,
         "reasons": [_reason(reason) for reason in reasons_of(plan, operator)],
         "pe": pe.id if pe is not None else None,
         "on_error": operator.on_error,

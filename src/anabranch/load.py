@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.api.app import App
-from anabranch.errors import AnabranchError, UsageError, in_words
+from anabranch.errors import AnabranchError, Location, UsageError, in_words, shown
 from anabranch.graph.model import Program
 from anabranch.operators.failures import user_line
 
@@ -39,15 +39,15 @@ class Parameter:
         return self.type(text)
 
 
-def load_app(target: str) -> App[...]:
+def load_app(target: str, command: str = "run") -> App[...]:
     """The app that `file.py` or `file.py:name` stands for."""
     file, separator, name = target.partition(":") if not Path(target).exists() else (target, "", "")
     path = Path(file)
     if path.suffix != ".py" or not path.is_file():
         problem = "there is no such file" if path.suffix == ".py" else "it is not a Python file"
         raise UsageError(
-            f"{file} cannot be run: {problem}",
-            hint="the app's file comes first: anabranch run app.py --param value",
+            f"{file} is not the file of an app: {problem}",
+            hint=f"the app's file comes first: anabranch {command} app.py --param value",
         )
     apps = apps_of_file(path)
     if separator:
@@ -84,7 +84,10 @@ def _import(path: Path) -> types.ModuleType:
     except AnabranchError:
         raise
     except SyntaxError as problem:
-        raise UsageError(f"{path} is not valid Python: {problem.msg} in line {problem.lineno}") from problem
+        where = Location(problem.filename or str(path), problem.lineno or 1)
+        raise UsageError(
+            f"{path} is not valid Python: {problem.msg} in line {problem.lineno}", location=where
+        ) from problem
     except (Exception, SystemExit) as problem:
         raise in_user_code(f"{path} could not be loaded", problem) from problem
     return module
@@ -105,6 +108,10 @@ def in_user_code(what: str, problem: BaseException) -> UsageError:
     return UsageError(f"{what}: {in_words(problem)}", location=user_line(problem.__traceback__))
 
 
+def _in_words(annotation: Any) -> str:
+    return shown(annotation) if type(annotation) is type else str(annotation)
+
+
 def parameters_of(app: App[...]) -> list[Parameter]:
     try:
         hints = typing.get_type_hints(app.fn)
@@ -121,7 +128,7 @@ def parameters_of(app: App[...]) -> list[Parameter]:
         kind, choices = _option_type(annotation)
         if kind is None:
             raise UsageError(
-                f"parameter '{parameter.name}' of app '{app.name}' cannot become an option: {annotation}",
+                f"parameter '{parameter.name}' of app '{app.name}' cannot become an option: {_in_words(annotation)}",
                 location=app.location,
                 hint="use str, int, float, bool, Path, Literal or an Enum",
             )

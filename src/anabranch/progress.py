@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -16,9 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.engines.base import Flow, Metrics, Result
+from anabranch.errors import path_from_here
 from anabranch.graph.model import Graph
 from anabranch.operators.formats import file_format
-from anabranch.operators.sinks.write_file import WriteFile
+from anabranch.operators.sinks import WriteFile, WriteTcp
 
 if TYPE_CHECKING:
     from anabranch.engines.spark.streams.query import Progress, Query
@@ -40,17 +43,61 @@ def shown(console: Console, name: str, metrics: Metrics, *, is_on_spark: bool = 
         yield
 
 
+class StreamLine:
+    """How far a stream is; it has a query once Spark has started."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.query: Query | None = None
+        self._began = time.monotonic()
+        self._first: int | None = None  # the batch that it goes on behind
+
+    def __str__(self) -> str:
+        if self.query is None:
+            return f"starting Spark · {_duration(time.monotonic() - self._began)}"
+        progress = self.query.progress
+        if not self._is_before_the_first(progress):
+            return stream_figures(progress)
+        return f"first batch · {_duration(time.monotonic() - self._began)} · {_bytes(progress.backlog)} waiting"
+
+    def _is_before_the_first(self, progress: Progress) -> bool:
+        """Of this run: it takes longest, and there is something to wait for."""
+        if self._first is None:
+            self._first = progress.batch
+        return progress.batch == self._first and progress.backlog > 0
+
+    @property
+    def is_starting(self) -> bool:
+        return self.query is None or self._is_before_the_first(self.query.progress)
+
+
 @contextmanager
-def stream_shown(console: Console, name: str, query: Query) -> Iterator[None]:
+def stream_shown(console: Console, line: StreamLine) -> Iterator[None]:
     """The same for a stream."""
     spinner = Spinner("dots")
 
     def view() -> RenderableType:
-        spinner.update(text=Text(f"{name}   {stream_figures(query.progress)}"))
+        spinner.update(text=Text(f"{line.name}   {line}"))
         return spinner
 
     with Live(console=console, refresh_per_second=4, transient=True, get_renderable=view):
         yield
+
+
+@contextmanager
+def stream_told(console: Console, line: StreamLine, every: float = 10.0) -> Iterator[None]:
+    """Where there is no terminal: now and then a line while it starts, which takes up to a minute."""
+    is_over = threading.Event()
+
+    def tell() -> None:
+        while not is_over.wait(every) and line.is_starting:
+            console.print(f"{line.name}: {line}")
+
+    threading.Thread(target=tell, daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()
 
 
 def stream_figures(progress: Progress) -> str:
@@ -100,7 +147,8 @@ class _Line:
         metrics = self._metrics
         # A run in the driver has noted why it is there before it waits for its first tuple.
         if self._is_on_spark and not (metrics.tuples_in or metrics.flows or metrics.notes):
-            return f"starting Spark · {_duration(metrics.elapsed)}"
+            what = "starting Spark" if not metrics.spark_start else "Spark starts its first tasks"
+            return f"{what} · {_duration(metrics.elapsed)}"
         return figures(metrics)
 
 
@@ -160,18 +208,32 @@ def print_notes(console: Console, name: str, metrics: Metrics) -> None:
         console.print(f"{before}{note}")
 
 
-def written(graph: Graph, metrics: Metrics, *, is_interrupted: bool = False) -> list[str]:
-    """A line for every sink that left something outside the program; an interrupt may come before there is any."""
+def written(graph: Graph, metrics: Metrics) -> list[str]:
+    """A line for every sink that left something outside the program."""
     lines = []
     for operator in graph.sinks:
         target = getattr(operator.definition, "path", None) or getattr(operator.definition, "address", None)
         if target is not None:
-            count = metrics[operator.id].received
-            is_file = isinstance(operator.definition, WriteFile)
-            if is_interrupted and (not count or (is_file and not Path(target).exists())):
-                continue
-            lines.append(f"{target}: {count:,} tuple{'' if count == 1 else 's'}")
+            lines.append(f"{target}: {_tuples(metrics[operator.id].received)}")
     return lines
+
+
+def written_so_far(graph: Graph, metrics: Metrics, kept: Mapping[str, Path]) -> list[str]:
+    """The same of a run that was interrupted, which kept its files elsewhere, by the names of their sinks."""
+    lines = []
+    for operator in graph.sinks:
+        count = metrics[operator.id].received
+        if operator.id in kept:
+            # What tasks have written is counted when they have ended, which an interrupt does not wait for.
+            counted = f": {_tuples(count)}" if count else ""
+            lines.append(f"{path_from_here(str(kept[operator.id]))}{counted}")
+        elif isinstance(operator.definition, WriteTcp) and count:
+            lines.append(f"{operator.definition.address}: {_tuples(count)}")
+    return lines
+
+
+def _tuples(count: int) -> str:
+    return f"{count:,} tuple{'' if count == 1 else 's'}"
 
 
 def print_collected(console: Console, result: Result) -> None:
@@ -193,7 +255,7 @@ def print_files(console: Console, graph: Graph, metrics: Metrics) -> None:
 
 
 def _print_count(console: Console, name: str, count: int) -> None:
-    console.print(Text(f"{name}: {count:,} tuple{'' if count == 1 else 's'}"), soft_wrap=True)
+    console.print(Text(f"{name}: {_tuples(count)}"), soft_wrap=True)
 
 
 def _print_table(console: Console, first: list[Any], count: int, as_text: Callable[[Any], str]) -> None:

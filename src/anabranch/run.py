@@ -51,7 +51,7 @@ def run(
     `spark_conf` its settings, and `ui` whether it shows its pages.
 
     An operator that fails raises an `OperatorError`; what was written or collected before it is kept
-    (`error.result`).
+    (`error.kept`, `error.result`).
 
     >>> import anabranch as ab
     >>> from typing import NamedTuple
@@ -96,7 +96,7 @@ def run(
 
     plan = compile(graph, form=form)
     with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show
-        options = spark_options(spark, master, spark_conf, ui)
+        options = spark_options(spark, master, spark_conf, ui, graph.name)
         asked_channels(plan, channels)
     return spark_engine.run(plan, metrics, form, channels, options)
 

@@ -61,7 +61,7 @@ def start(
 
     plan = compile(graph, form=form)
     with caller().blamed():
-        options = spark_options(spark, master, spark_conf, ui)
+        options = spark_options(spark, master, spark_conf, ui, graph.name)
         asked_channels(plan, channels)
     return streams.start(
         plan,

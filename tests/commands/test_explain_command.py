@@ -153,6 +153,11 @@ def test_the_stage_decides_what_is_shown(app: str, capsys: pytest.CaptureFixture
     assert "use one of: build, properties, regions" in capsys.readouterr().err
 
 
+def test_the_help_names_the_default_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--help"]) == 0
+    assert "generate, the last and the default" in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_layout_on_spark_is_added_to_the_text(app: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", app, "--channels", "3"]) == 0
     without = capsys.readouterr().out
@@ -162,15 +167,19 @@ def test_the_layout_on_spark_is_added_to_the_text(app: str, capsys: pytest.Captu
     assert layout.splitlines()[0].startswith("  read from_items")
 
 
-def test_on_spark_a_source_that_is_read_in_slices_is_not_said_to_be_in_one_place(
+def test_a_source_that_spark_reads_in_slices_is_not_said_to_be_in_one_place(
     app: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["explain", app]) == 0
-    assert "try: partition_by=" in capsys.readouterr().out
-    assert main(["explain", app, "--on-spark"]) == 0
-    out = capsys.readouterr().out
-    assert "try: partition_by=" not in out
+    for options in ([], ["--on-spark"]):
+        assert main(["explain", app, *options]) == 0
+        out = capsys.readouterr().out
+        assert "state: it is one stream, which on Spark many tasks read, a slice each" in out
+        assert "try: partition_by=" not in out
+        assert "\n  from_items" not in out.partition("Not parallel")[2].partition("On Spark")[0]
     assert "\n  read from_items   slices " in out
+    assert main(["explain", app, "--json"]) == 0
+    source, large, *_ = json.loads(capsys.readouterr().out)["operators"]
+    assert (source["in_slices"], large["in_slices"]) == (True, False)
 
 
 @pytest.mark.parametrize("columns", [80, 100])
@@ -210,16 +219,14 @@ def test_a_layout_that_could_not_be_shown_is_refused_before_anything_is_written(
 
 
 def test_required_operators_that_are_parallel_are_no_error(app: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", app, "--require-parallel", "large"]) == 0
+    assert main(["explain", app, "--require-parallel", "large", "from_items"]) == 0
     assert capsys.readouterr().err == ""
 
 
 def test_required_operators_that_are_not_parallel_exit_with_1_and_the_reason(
     app: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert (
-        main(["explain", app, "--json", "--require-parallel", "large", "out", "--require-parallel", "from_items"]) == 1
-    )
+    assert main(["explain", app, "--json", "--require-parallel", "large", "--require-parallel", "out"]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["version"] == 1
     assert err.splitlines() == [
@@ -227,10 +234,6 @@ def test_required_operators_that_are_not_parallel_exit_with_1_and_the_reason(
         "  an ordered sink is written in one place (explained_numbers.py:11)",
         '  │ ab.from_items(N, []).filter(lambda x: x.n > limit).named("large").collect("out")',
         "  try: ordered=False, if the order of what it writes does not matter",
-        "error: 'from_items' is not parallel",
-        "  a source is read in one place unless it is partitioned (explained_numbers.py:11)",
-        '  │ ab.from_items(N, []).filter(lambda x: x.n > limit).named("large").collect("out")',
-        '  try: partition_by="attribute", where every file or partition has its own values of it',
     ]
 
 

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import io
+import re
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pytest
+from rich.console import Console
 
 import anabranch as ab
 from anabranch import progress
 from anabranch.commands.consoles import plain_console
 from anabranch.engines.base import Flow, Metrics
 from anabranch.engines.spark.layout import SOURCES
-from anabranch.engines.spark.streams.query import Progress
-from anabranch.progress import _flow, _Line, figures, spark_start, stream_figures, written
+from anabranch.engines.spark.streams.query import Progress, Query
+from anabranch.progress import (
+    StreamLine,
+    _flow,
+    _Line,
+    figures,
+    spark_start,
+    stream_figures,
+    stream_told,
+    written_so_far,
+)
 from anabranch.run import as_program
+from tests.engines.spark.test_sessions import wait_until
 
 
 class N(NamedTuple):
@@ -53,22 +67,28 @@ def test_without_reports_there_is_one_line() -> None:
 def test_until_something_is_known_of_a_run_on_spark_spark_is_starting() -> None:
     [line] = lines(running(), is_on_spark=True)
     assert line.startswith("⠋ fraud   starting Spark · ")
+    metrics = running()
+    metrics.spark_start = 3.0
+    assert lines(metrics, is_on_spark=True)[0].startswith("⠋ fraud   Spark starts its first tasks · ")
     for metrics in (running(1), running(R1=Flow(1, 1, 0.5)), running()):
         if not metrics.tuples_in and not metrics.flows:
             metrics.notes.append("all of it ran in the driver: it reads lines from TCP")
         assert "starting Spark" not in lines(metrics, is_on_spark=True)[0]
 
 
-def test_of_a_run_that_was_interrupted_only_what_is_there_is_listed(tmp_path: Path) -> None:
-    sinks = [ab.from_items(N, []).write_csv(tmp_path / name) for name in ("a.csv", "b.csv", "old.csv")]
-    graph = as_program(*sinks).graph
+def test_of_a_run_that_was_interrupted_only_what_is_kept_is_listed(tmp_path: Path) -> None:
+    sinks = [ab.from_items(N, []).write_csv(tmp_path / name) for name in ("a.csv", "b.csv", "c.csv")]
+    graph = as_program(*sinks, ab.from_items(N, []).write_tcp(9)).graph
     metrics = Metrics()
     metrics.start(graph)
-    for operator in graph.sinks[:2]:
+    for operator in (graph.sinks[0], graph.sinks[1], graph.sinks[3]):
         metrics[operator.id].received = 2
-    for name in ("a.csv", "old.csv"):
-        (tmp_path / name).touch()
-    assert written(graph, metrics, is_interrupted=True) == [f"{tmp_path / 'a.csv'}: 2 tuples"]
+    kept = {graph.sinks[number].id: tmp_path / f"{'abc'[number]}.csv.partial" for number in (0, 2)}
+    assert written_so_far(graph, metrics, kept) == [
+        f"{tmp_path}/a.csv.partial: 2 tuples",
+        f"{tmp_path}/c.csv.partial",
+        "tcp://localhost:9: 2 tuples",
+    ]
 
 
 def test_a_region_that_has_just_begun_has_no_rate_yet() -> None:
@@ -96,6 +116,51 @@ def test_the_time_in_which_spark_started_is_apart_from_the_run() -> None:
     assert spark_start(metrics) == "Spark started in 7.0 s, not counted above"
     metrics.spark_start = 0.01  # it was there
     assert spark_start(metrics) is None
+
+
+class Started:
+    """A stream that is as far as it is told."""
+
+    def __init__(self, *progress: Progress) -> None:
+        self._progress = list(progress)
+
+    @property
+    def progress(self) -> Progress:
+        return self._progress.pop(0) if len(self._progress) > 1 else self._progress[0]
+
+
+WAITING = Progress(4, 0, 0, 0.0, 0.0, 999, 0.0)
+
+
+def test_while_a_stream_starts_its_line_says_since_when() -> None:
+    line = StreamLine("fraud")
+    assert re.fullmatch(r"starting Spark · \d\.\d s", str(line))
+    assert line.is_starting
+    line.query = cast(Query, Started(WAITING))
+    assert re.fullmatch(r"first batch · \d\.\d s · 999 bytes waiting", str(line))
+    assert line.is_starting
+    line.query = cast(Query, Started(replace(WAITING, batch=5)))
+    assert str(line).startswith("batch 5 · ")
+    assert not line.is_starting
+
+
+def test_a_stream_without_anything_to_process_has_started() -> None:
+    line = StreamLine("fraud")
+    line.query = cast(Query, Started(replace(WAITING, batch=-1, backlog=0)))
+    assert str(line) == "no batch yet · 0 bytes waiting"
+    assert not line.is_starting
+
+
+def test_without_a_terminal_a_line_comes_now_and_then_until_a_stream_has_started() -> None:
+    said = io.StringIO()
+    line = StreamLine("fraud")
+    with stream_told(Console(file=said, width=200), line, every=0.001):
+        wait_until(lambda: "starting Spark" in said.getvalue())
+        line.query = cast(Query, Started(*[WAITING] * 20, replace(WAITING, batch=5)))
+        wait_until(lambda: not line.is_starting)
+    told = said.getvalue().splitlines()
+    assert told[0].startswith("fraud: starting Spark · ")
+    assert any(each.startswith("fraud: first batch · ") for each in told)
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,9 @@ def test_what_is_collected_is_shown_as_a_table(app: str, capsys: pytest.CaptureF
         (["--count", "many"], "'many' is no int"),
         (["--mode", "left"], "'left' is not one of up, down"),
         (["--unit", "INCH"], "'INCH' is not one of METRE, MILE"),
-        (["--what", "1"], "unrecognized arguments: --what"),
+        (["--what", "1"], "error: unrecognized arguments: --what 1\n  try: anabranch run "),
+        (["--cuont", "1"], "error: unrecognized arguments: --cuont 1\n  try: --count in place of --cuont\n"),
+        (["--egnine=fused"], "error: unrecognized arguments: --egnine=fused\n  try: --engine in place of --egnine\n"),
         (["--engine", "steam"], "invalid choice: 'steam'"),
     ],
 )
@@ -119,7 +121,26 @@ def test_a_wrong_option_is_said_in_one_line(
     with pytest.raises(SystemExit) as stop:
         main(["run", app, *given])
     assert stop.value.code == 2
-    assert said in capsys.readouterr().err
+    text = capsys.readouterr().err
+    assert said in text
+    assert text.startswith("error: ")
+    assert text.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("app.py", "anabranch run app.py"),
+        ("app.py:numbers", "anabranch run app.py:numbers"),
+        ("rnu", "anabranch run"),
+        ("what", "use one of run, explain, examples, cache; anabranch --help says more"),
+    ],
+)
+def test_what_is_no_command_is_said_with_what_was_meant(
+    word: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([word]) == 2
+    assert capsys.readouterr().err == f"error: there is no command '{word}'\n  try: {hint}\n"
 
 
 def test_a_failing_operator_exits_with_1_and_keeps_what_was_written(
@@ -127,7 +148,7 @@ def test_a_failing_operator_exits_with_1_and_keeps_what_was_written(
 ) -> None:
     out = tmp_path / "numbers.csv"
     assert main(["run", app, "--count", "9", "--fail-at", "2", "--out", str(out)]) == 1
-    assert out.read_text() == "n\n0\n1\n"
+    assert Path(f"{out}.partial").read_text() == "n\n0\n1\n"
     text = capsys.readouterr().err
     assert "operator 'scaled' failed: ValueError: too far" in text
     assert "numbers_app.py:" in text
@@ -148,10 +169,11 @@ def test_debug_shows_the_traceback(app: str) -> None:
         ("x = 1", "", "has no app"),
         ("@ab.app\ndef a(): pass\n@ab.app\ndef b(): pass", "", "has several apps: a, b"),
         ("@ab.app\ndef a(): pass", ":b", "has no app named 'b'"),
-        ("def broken(:", "", "is not valid Python"),
+        ("def broken(:", "", "broken(:"),
         ("import no_such_module", "", "could not be loaded: ModuleNotFoundError"),
         ("@ab.app\ndef a(engine: str = 'x'): pass", "", "is an option of the command itself"),
-        ("@ab.app\ndef a(x: list = []): pass", "", "cannot become an option"),
+        ("@ab.app\ndef a(x: list = []): pass", "", "cannot become an option: class list"),
+        ("@ab.app\ndef a(x: list[int] = []): pass", "", "cannot become an option: list[int]"),
         ("@ab.app\ndef a(): undefined()", "", "could not be built: NameError"),
     ],
 )
@@ -166,7 +188,12 @@ def test_a_file_that_cannot_be_run_says_why(
 
 def test_a_missing_file_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "nowhere.py"]) == 2
-    assert "nowhere.py cannot be run: there is no such file" in capsys.readouterr().err
+    assert capsys.readouterr().err.splitlines() == [
+        "error: nowhere.py is not the file of an app: there is no such file",
+        "  try: the app's file comes first: anabranch run app.py --param value",
+    ]
+    assert main(["explain", "nowhere.py"]) == 2
+    assert "anabranch explain app.py --param value" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -278,6 +305,7 @@ def test_an_interrupt_stops_cleanly_and_keeps_what_was_written(
     app: str, tmp_path: Path, number: signal.Signals
 ) -> None:
     out = tmp_path / "numbers.csv"
+    out.write_text("of an earlier run")
     process = subprocess.Popen(
         [sys.executable, "-m", "anabranch.cli", "run", app, "--count", "100000", "--rate", "50", "--out", str(out)],
         stderr=subprocess.PIPE,
@@ -291,8 +319,11 @@ def test_an_interrupt_stops_cleanly_and_keeps_what_was_written(
     _, text = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "stopped after" in text
+    assert "what was written so far is kept" in text
+    assert f"{out}.partial: " in text
     assert "Traceback" not in text
-    rows = out.read_text().splitlines()
+    assert out.read_text() == "of an earlier run"
+    rows = Path(f"{out}.partial").read_text().splitlines()
     assert rows[0] == "n"
     assert rows[1:] == [str(n) for n in range(len(rows) - 1)]
     assert len(rows) > 2

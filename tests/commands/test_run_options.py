@@ -143,6 +143,7 @@ def test_the_options_of_spark_are_handed_on(app: list[str], asked: dict[str, Any
     [
         (["--channels", "x"], "'x' is not a number, not R1=4,R2=2, and not auto"),
         (["--spark-conf", "spark.ui.port"], "'spark.ui.port' is not of the form key=value"),
+        (["--stream", "--batch-mb", "x"], "'x' is not a number of megabytes"),
         (["--spark-conf", "=5"], "'=5' is not of the form key=value"),
     ],
 )

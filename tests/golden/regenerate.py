@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+os.environ["ANABRANCH_ENGINE"] = "sequential"  # as in the tests
 
 from tests.golden import plans_of_examples, wrong_programs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -15,6 +16,7 @@ from anabranch.graph.phrases import columns, elided, printable
 from anabranch.graph.properties import Reason
 from tests.graph.programs import (
     SHAPES,
+    Travel,
     branches,
     islands,
     joined,
@@ -211,6 +213,35 @@ def test_what_is_not_parallel_is_listed_with_reason_line_code_and_edit() -> None
     assert "programs.py:" in "".join(lines[start : start + 2])
     assert any(line.strip() == '│ .write_csv("out.csv")' for line in lines[start:])
     assert lines[-1].strip() == "try: ordered=False, if the order of what it writes does not matter"
+
+
+class Keeping:
+    """Has two reasons with one hint."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.speeds: list[float] = []
+
+    def process(self, travel: Travel) -> Iterator[Travel]:
+        self.calls += 1
+        self.speeds.append(travel.speed)
+        yield travel
+
+
+def test_a_hint_is_given_once() -> None:
+    @ab.app
+    def repeating() -> None:
+        for name in ("a", "b", "c"):
+            kept = travels(name).process(Keeping)
+            kept.write_csv(f"{name}.csv")
+        kept.write_csv("d.csv")
+
+    lines = section(text_of(repeating), "Not parallel")
+    assert sum("try: ordered=False" in line for line in lines) == 1
+    assert sum('try: key="attribute"' in line for line in lines) == 1
+    assert any(line == "  write_csv, write_csv_2, write_csv_3" for line in lines)
+    assert any(line == "  Keeping, Keeping_2, Keeping_3" for line in lines)
+    assert lines[-1].strip() == "try: as for write_csv"
 
 
 def test_nothing_is_called_not_parallel_before_regions_are_formed() -> None:

@@ -87,7 +87,8 @@ def test_everything_before_the_error_is_written_and_nothing_after_it(tmp_path: P
     source = numbers(2, 4, 0, 8)
     sinks = [source.map(invert).write_csv(path), source.collect("beside")]
     error = failing(*sinks)
-    assert path.read_text() == "ratio\n0.5\n0.25\n"
+    assert not path.exists()
+    assert Path(f"{path}.partial").read_text() == "ratio\n0.5\n0.25\n"
     assert ns(error.result, "beside") == [2, 4]  # connected after the branch that failed
 
 

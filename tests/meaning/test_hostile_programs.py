@@ -111,7 +111,7 @@ def files_written(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_an_interrupt_while_sinks_are_closed_leaves_all_of_them_whole(tmp_path: Path) -> None:
+def test_an_interrupt_at_the_end_keeps_all_outputs_whole(tmp_path: Path) -> None:
     class Interrupting:
         """The last thing it does, at the end of the stream, is to press Ctrl-C."""
 
@@ -125,8 +125,8 @@ def test_an_interrupt_while_sinks_are_closed_leaves_all_of_them_whole(tmp_path: 
     stream = numbers(1, 2).process(Interrupting)
     with pytest.raises(KeyboardInterrupt):
         ab.run(*[stream.write_csv(tmp_path / f"{name}.csv") for name in "abc"])
-    assert files_written(tmp_path) == ["a.csv", "b.csv", "c.csv"]
-    assert (tmp_path / "c.csv").read_text() == "n\n1\n2\n99\n"
+    assert files_written(tmp_path) == ["a.csv.partial", "b.csv.partial", "c.csv.partial"]
+    assert (tmp_path / "c.csv.partial").read_text() == "n\n1\n2\n99\n"
 
 
 def test_an_interrupt_while_sinks_are_opened_leaves_nothing_behind(

@@ -74,7 +74,7 @@ def test_a_missing_member_that_is_needed_is_unreadable_and_the_row_says_what_it_
         ("null", "member 'n': int expected, got null"),
         ("[1]", "member 'n': int expected, got a list"),
         ("9223372036854775808", "member 'n': 9223372036854775808 does not fit into 64 bits"),
-        ("9" * 5000, "a number does not fit into 64 bits"),
+        ("9" * 5000, "member 'n': an int of 5,000 digits does not fit into 64 bits"),
     ],
 )
 def test_an_int_must_be_a_json_int_of_64_bits(value: str, message: str) -> None:

@@ -200,8 +200,8 @@ def test_a_disk_that_fills_up_leaves_a_text_file_of_whole_rows(tmp_path: Path, m
     meaning.open()
     with pytest.raises(SinkError, match=r"out\.csv: the disk is full"):
         feed(meaning, [Word("some words")] * 1000)
-    meaning.close()
-    rows = read("csv", tmp_path / "out.csv")
+    assert meaning.keep() == tmp_path / "out.csv.partial"
+    rows = read("csv", tmp_path / "out.csv.partial")
     assert len(rows) > 5
     assert set(rows) == {Word("some words")}
 
@@ -219,11 +219,11 @@ def test_a_disk_that_fills_up_leaves_no_half_parquet_file(tmp_path: Path, monkey
     monkeypatch.setattr(parquet_writer.pq.ParquetWriter, "close", fail)
     with pytest.raises(SinkError, match="out: the disk is full"):
         meaning.process(0, WORDS[1])
-    meaning.close()
+    assert meaning.keep() is None
     assert os.listdir(tmp_path) == []
 
 
-def test_an_interrupted_write_is_repeated_at_close_without_doubling_rows(
+def test_an_interrupted_write_is_repeated_when_it_is_kept_without_doubling_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_writer, "_BUFFER", 16)
@@ -240,10 +240,10 @@ def test_an_interrupted_write_is_repeated_at_close_without_doubling_rows(
     with pytest.raises(KeyboardInterrupt):
         feed(meaning, rows)
     monkeypatch.setattr(os, "pwrite", pwrite)
-    meaning.close()
+    meaning.keep()
     unwritten = list(rows)
     assert len(unwritten) > 50
-    assert read("lines", tmp_path / "out") + unwritten == [Word(f"row {number}") for number in range(100)]
+    assert read("lines", tmp_path / "out.partial") + unwritten == [Word(f"row {number}") for number in range(100)]
 
 
 @every_format
@@ -277,6 +277,19 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+def test_what_the_process_has_open_is_written_where_it_is(tmp_path: Path) -> None:
+    """As `/dev/stdout` of a program whose output goes to a file, with what others write before it and behind it."""
+    with (tmp_path / "all").open("wb", buffering=0) as everything:
+        everything.write(b"before\n")
+        (tmp_path / "link").symlink_to(f"/dev/fd/{everything.fileno()}")
+        run(WriteFile("lines", f"/dev/fd/{everything.fileno()}"), WORDS)
+        run(WriteFile("lines", tmp_path / "link"), WORDS[:1])
+        everything.write(b"behind\n")
+    assert (tmp_path / "all").read_text() == "before\none\ntwo\nthree\none\nbehind\n"
+    with pytest.raises(SinkError, match="/dev/fd/987654"):
+        meaning_of(WriteFile("lines", "/dev/fd/987654")).open()
+
+
 def test_a_tuple_that_cannot_be_written_stops_with_the_line_of_the_sink(tmp_path: Path) -> None:
     meaning = meaning_of(WriteFile("lines", tmp_path / "out"))
     meaning.open()
@@ -284,8 +297,8 @@ def test_a_tuple_that_cannot_be_written_stops_with_the_line_of_the_sink(tmp_path
     with pytest.raises(SinkError) as caught:
         meaning.process(0, Word("two\nlines"))
     assert caught.value.location == HERE
-    meaning.close()
-    assert read("lines", tmp_path / "out") == WORDS[:1]
+    meaning.keep()
+    assert read("lines", tmp_path / "out.partial") == WORDS[:1]
 
 
 def test_kinds_options_and_types_are_checked_when_the_program_is_built() -> None:
@@ -441,8 +454,8 @@ for name in ["csv", "parquet"] * 15:
             writer.write(Whole(written))
             written += 1
     except KeyboardInterrupt:
-        writer.close()
-    found = [row.n for row in file_format(name).read(path, schema)]
+        kept = writer.keep()
+    found = [row.n for row in file_format(name).read(kept, schema)] if kept else []
     assert found == list(range(len(found))), (name, found)
     assert len(found) in (written, written + 1), (name, written, len(found))
 """
@@ -452,4 +465,4 @@ def test_a_run_that_is_interrupted_anywhere_leaves_exactly_the_rows_written_so_f
     command = [sys.executable, "-c", INTERRUPTED_RUNS, str(tmp_path / "out")]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert finished.returncode == 0, finished.stderr
-    assert os.listdir(tmp_path) == ["out"]
+    assert os.listdir(tmp_path) == ["out.partial"]

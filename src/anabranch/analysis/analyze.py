@@ -15,9 +15,9 @@ from anabranch.analysis.counts import ANY, Count
 from anabranch.analysis.declared import declaration_of, with_declaration
 from anabranch.analysis.entry import (
     definite_attributes,
-    input_tuple,
     location_of,
     other_input,
+    receive,
     replaced_at_once,
     root_frame,
 )
@@ -57,14 +57,13 @@ def analyze_function(fn: Any, *, input: Schema, output: Schema | None, emits: Em
 def _function(fn: Any, input: Schema, output: Schema | None, emits: Emits, where: Location | None) -> Findings:
     run = Interpreter()
     root = root_frame(fn, where)
-    args = Args((input_tuple(run, input), *(other_input(run, n) for n in range(_further_arguments(fn)))))
-    if _takes_nothing(fn):  # a source's
-        args = Args(())
+    further = tuple(other_input(run, n) for n in range(_further_arguments(fn)))
     result = emitted = NOTHING
     node = ast.Constant(None)
 
     def one_pass() -> None:
         nonlocal result, emitted
+        args = Args(()) if _takes_nothing(fn) else Args((receive(run, root, input), *further))  # nothing: a source's
         result = run.call(root, one(run.lift(fn, Given("the function"))), args, node)
         if emits == "predicate":
             arithmetic.truth(run, root, result, node)
@@ -185,7 +184,7 @@ def _operator(
                 continue
             method = run.load(root, instance, name, node)
             schema = inputs.get(name)
-            given = Args((input_tuple(run, schema),)) if schema is not None else Args()
+            given = Args((receive(run, root, schema),)) if schema is not None else Args()
             results[name] = run.call(root, method, given, node) if method else UNKNOWN
             emitted[name] = _emitted(run, root, results[name], True, node)
 

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from anabranch.analysis.decimals import mind_the_context
 from anabranch.analysis.lifting import CONTAINERS, is_array
-from anabranch.analysis.protocols import class_of, special, special_method, touch, turn_into_text
+from anabranch.analysis.protocols import class_of, special, touch, touch_keys, turn_into_text
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.state import VIEWS, held_by, shown
@@ -38,30 +38,25 @@ from anabranch.analysis.values import (
     one,
 )
 
-_DUNDERS: dict[type[ast.AST], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
-    ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or", ast.BitXor: "xor",
-    ast.BitAnd: "and", ast.MatMult: "matmul",
-    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
-    ast.Invert: "invert", ast.UAdd: "pos", ast.USub: "neg",
-}  # fmt: skip
-_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
-
 _NUMBERS: tuple[type, ...] = (bool, int, float, complex)
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 _SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 
 
 def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
-    name = _DUNDERS[type(op)]
+    construct = type(op).__name__
     is_text = isinstance(op, ast.Mod) and any(isinstance(t, Atom) and t.type in (str, bytes, Plain) for t in left)
     if is_text:
         turn_into_text(run, frame, right, node)
     result: Value = NOTHING
+    said: set[Thing] = set()
     for thing in left:
-        result |= special(run, frame, thing, f"__{name}__", Args((right,)), node) or NOTHING
+        made = special(run, frame, thing, construct, Args((right,)), node)
+        result |= made or NOTHING
+        if made is not None and _is_plain(thing):
+            said.add(thing)
     for thing in right:
-        result |= special(run, frame, thing, f"__r{name}__", Args((left,)), node) or NOTHING
+        result |= special(run, frame, thing, f"{construct}:right", Args((left,)), node) or NOTHING
     if Unknown() in left or Unknown() in right:
         result |= UNKNOWN
     ones, others = _atom_types(left), _atom_types(right)
@@ -70,7 +65,7 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
     for kind in ones:
         for other in others:
             result |= _atoms(op, kind, other)
-    left_rest, right_rest = frozenset(t for t in _not_atoms(left) if not _says_itself(t, name)), _not_atoms(right)
+    left_rest, right_rest = _not_atoms(left) - said, _not_atoms(right)
     if left_rest or right_rest:
         if is_text:
             result |= frozenset(Atom(kind) for kind in ones & {str, bytes})
@@ -78,10 +73,10 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
     return result
 
 
-def _says_itself(thing: Thing, name: str) -> bool:
-    """Whether a class of the user's says all that the operator does, so that no operator of the library's applies."""
+def _is_plain(thing: Thing) -> bool:
+    """Whether its class alone says what operators do, so that none of the library's applies."""
     cls = class_of(thing)
-    return cls is not None and is_judged_by_attributes(cls) and special_method(cls, f"__{name}__") is not None
+    return cls is not None and is_judged_by_attributes(cls)
 
 
 def _atom_types(value: Value) -> set[type]:
@@ -136,7 +131,7 @@ def _containers(
     node: ast.AST,
 ) -> Value:
     """At least one side is a container, an array or an instance without such an operator."""
-    touch(run, frame, left | right, node)
+    touched = touch(run, frame, left | right, node)
     if isinstance(op, ast.Add) and not left_has_atoms and not right_has_atoms and len(left) * len(right) <= 9:
         ones, others = ([t for t in side if isinstance(t, Tup)] for side in (left, right))
         if len(ones) == len(left) and len(others) == len(right):
@@ -145,8 +140,8 @@ def _containers(
     held = join(held_by(run, thing) for thing in left | right)
     made = _made_kinds(op, {kind for kind in kinds if kind is not None})
     if not made:
-        return run.make(Plain, (node, "operator"), held | PLAIN_ATOM)
-    return join(
+        return touched | run.make(Plain, (node, "operator"), held | PLAIN_ATOM)
+    return touched | join(
         run.make(kind, (node, kind), held | (PLAIN_ATOM if kind is Plain else NOTHING))
         for kind in sorted(made, key=lambda kind: kind.__name__)
     )
@@ -181,12 +176,11 @@ def _kind(thing: Thing) -> type | None:
 def in_place(run: Run, frame: Frame, op: ast.operator, target: Value, value: Value, node: ast.AST, what: str) -> Value:
     """`target op= value`: what can be changed is, the rest is computed anew."""
     result: Value = NOTHING
-    name = _DUNDERS[type(op)]
     for thing in target:
-        made = special(run, frame, thing, f"__i{name}__", Args((value,)), node)
+        made = special(run, frame, thing, f"{type(op).__name__}:in_place", Args((value,)), node)
         if made is not None:
             result |= made
-        elif isinstance(thing, Obj | Const) and _is_changed_in_place(thing):
+        elif isinstance(thing, Obj | Const) and _is_changed_in_place(thing) and class_of(thing) is None:
             run.change(frame, one(thing), node, what)
             if isinstance(thing, Obj):
                 for inner in value:
@@ -194,7 +188,7 @@ def in_place(run: Run, frame: Frame, op: ast.operator, target: Value, value: Val
             if isinstance(op, ast.Add) and not isinstance(thing, Const):
                 run.iterate(frame, value, node)  # `+=` of a list takes any iterable
             result |= one(thing)
-            if isinstance(thing, Obj) and thing.type is Plain:
+            if isinstance(thing, Const) or thing.type is Plain or any(class_of(t) for t in value):
                 result |= binary(run, frame, op, one(thing), value, node)
         else:
             result |= binary(run, frame, op, one(thing), value, node)
@@ -214,7 +208,7 @@ def unary(run: Run, frame: Frame, op: ast.unaryop, operand: Value, node: ast.AST
         return BOOL
     result: Value = NOTHING
     for thing in operand:
-        made = special(run, frame, thing, f"__{_DUNDERS[type(op)]}__", Args(), node)
+        made = special(run, frame, thing, type(op).__name__, Args(), node)
         match thing:
             case _ if made is not None:
                 result |= made
@@ -235,8 +229,7 @@ def truth(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
     """A condition looks at whether an object is empty."""
     run.read(frame, frozenset(t for t in value if isinstance(t, Const) and _has_length(t)), node)
     for thing in value:
-        if special(run, frame, thing, "__bool__", Args(), node) is None:
-            special(run, frame, thing, "__len__", Args(), node)
+        special(run, frame, thing, "truth", Args(), node)
 
 
 def _has_length(const: Const) -> bool:
@@ -249,18 +242,21 @@ def compare(run: Run, frame: Frame, left: Value, op: ast.cmpop, right: Value, no
         return BOOL
     if isinstance(op, ast.In | ast.NotIn):
         for thing in right:
+            found = special(run, frame, thing, "In", Args((left,)), node)
             is_flag = isinstance(thing, Const) and isinstance(thing.object, enum.Flag)
-            if special(run, frame, thing, "__contains__", Args((left,)), node) is None and not is_flag:
+            if found is not None:
+                truth(run, frame, found, node)
+            elif not is_flag:
                 _look_inside(run, frame, thing, node)
-        touch(run, frame, frozenset(t for t in left if not isinstance(t, Atom)), node)
+        touch_keys(run, frame, right, left, node)
         return BOOL
-    name = _DUNDERS[type(op)]
+    construct = type(op).__name__
     touch(run, frame, frozenset(t for t in left | right if not isinstance(t, Atom | Fun)), node)
     result: Value = BOOL
     for thing in left:
-        result |= special(run, frame, thing, f"__{name}__", Args((right,)), node) or NOTHING
+        result |= special(run, frame, thing, construct, Args((right,)), node) or NOTHING
     for thing in right:
-        result |= special(run, frame, thing, f"__{_MIRRORED[name]}__", Args((left,)), node) or NOTHING
+        result |= special(run, frame, thing, f"{construct}:right", Args((left,)), node) or NOTHING
     if any(isinstance(t, Obj) and t.type is Plain for t in left | right) or any(
         isinstance(t, Const) and is_array(t.object) for t in left | right
     ):
@@ -273,8 +269,9 @@ def _look_inside(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> None:
     if isinstance(thing, Const) and isinstance(thing.object, type) and not isinstance(thing.object, enum.EnumType):
         run.share(frame, node, f"looks into {shown(node)}, which cannot be followed")
     else:
-        run.iterate(frame, one(thing), node)
-        touch(run, frame, one(thing), node)
+        elements = run.iterate(frame, one(thing), node)
+        is_searched_by_key = isinstance(thing, Const) and isinstance(thing.object, dict | set | frozenset)
+        touch(run, frame, elements if is_searched_by_key else one(thing), node)
     frame.in_any_order = before
 
 

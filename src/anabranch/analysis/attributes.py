@@ -8,6 +8,7 @@ import functools
 import types
 
 from anabranch.analysis.existing import of_const
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.lifting import is_made_by_named_tuple, is_named_tuple_class, is_user_class
 from anabranch.analysis.lookup import (
     MISSING,
@@ -17,9 +18,9 @@ from anabranch.analysis.lookup import (
     of_class_member,
     static,
 )
-from anabranch.analysis.modules import is_library_class
-from anabranch.analysis.protocols import is_definitely_generated, special_method
+from anabranch.analysis.protocols import refuse_unknown_methods
 from anabranch.analysis.run import Frame, Run
+from anabranch.analysis.special_methods import is_definitely_generated, user_method
 from anabranch.analysis.state import shown
 from anabranch.analysis.values import (
     NOTHING,
@@ -77,7 +78,8 @@ def _load_one(run: Run, frame: Frame, thing: Thing, name: str, node: ast.AST) ->
 def _of_tuple(run: Run, frame: Frame, thing: Tup, kind: type, name: str, node: ast.AST) -> Value:
     if not is_named_tuple_class(kind):
         return of_builtin(run, frame, thing, kind, name, node)
-    if special_method(kind, "__getattribute__") or special_method(kind, "__getattr__"):
+    refuse_unknown_methods(run, frame, kind, node)
+    if user_method(kind, "__getattribute__") or user_method(kind, "__getattr__"):
         return run.unknown(frame, node, f"reads an attribute of `{kind.__name__}`, which defines how that is done")
     fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]  # a NamedTuple
     _, found = static(kind, name)
@@ -94,7 +96,8 @@ def _of_tuple(run: Run, frame: Frame, thing: Tup, kind: type, name: str, node: a
 
 
 def _of_instance(run: Run, frame: Frame, thing: Obj, cls: type, name: str, node: ast.AST) -> Value:
-    if special_method(cls, "__getattribute__") or special_method(cls, "__getattr__"):
+    refuse_unknown_methods(run, frame, cls, node)
+    if user_method(cls, "__getattribute__") or user_method(cls, "__getattr__"):
         return run.unknown(frame, node, f"reads an attribute of `{cls.__name__}`, which defines how that is done")
     if name == "__class__":
         return one(Const(cls))
@@ -144,7 +147,7 @@ def _of_super(run: Run, frame: Frame, after: type, receiver: Thing, name: str, n
                 return one(Bound(Const(found.__func__), cls_))
             if isinstance(found, staticmethod):
                 return one(Const(found.__func__))
-            if is_library_class(base):
+            if is_own_class(base):
                 return one(Method(receiver, name, base))
             return run.unknown(frame, node, f"reads `super().{name}`, which cannot be followed")
     return NOTHING

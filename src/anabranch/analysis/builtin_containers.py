@@ -8,10 +8,11 @@ import collections
 from anabranch.analysis import arithmetic
 from anabranch.analysis.counts import ANY, Count
 from anabranch.analysis.making import made
-from anabranch.analysis.protocols import special, touch
+from anabranch.analysis.protocols import class_of, special, touch
 from anabranch.analysis.purity import Pure
 from anabranch.analysis.run import Args, Frame, Handler, Run
 from anabranch.analysis.selectivity import elements_of
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import held_by, shown, spread
 from anabranch.analysis.values import (
     BOOL,
@@ -21,6 +22,7 @@ from anabranch.analysis.values import (
     STR,
     UNKNOWN,
     Atom,
+    Bound,
     Const,
     Obj,
     Stream,
@@ -98,13 +100,21 @@ def make_dict(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
 
 def call_enumerate(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     elements = run.iterate(frame, first(args), node)
+    _touch_the_rest(run, frame, args, node)
     return stream(run, node, one(Tup(tuple, (INT, elements))), args.positional[:1])
+
+
+def _touch_the_rest(run: Run, frame: Frame, args: Args, node: ast.AST) -> None:
+    """What is given beside the elements: where to start, a sentinel, flags."""
+    rest = join(args.positional[1:]) | join(value for _, value in args.keywords)
+    touch(run, frame, frozenset(t for t in rest if class_of(t) is not None), node, join(args.all))
 
 
 def call_zip(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     if args.more is not None:
         return made(run, Pure(Stream, holds=True), join(args.all), node)
     columns = tuple(run.iterate(frame, value, node) for value in args.positional)
+    _touch_the_rest(run, frame, Args((), args.keywords), node)
     return stream(run, node, one(Tup(tuple, columns)), ())
 
 
@@ -118,7 +128,7 @@ def call_filter(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     elements = run.iterate(frame, join(args.positional[1:]), node)
     test = first(args) - NONE
     if test:
-        run.call(frame, test, Args((elements,)), node)
+        arithmetic.truth(run, frame, run.call(frame, test, Args((elements,)), node), node)
     if test != first(args):
         arithmetic.truth(run, frame, elements, node)
     return stream(run, node, elements, ())
@@ -134,12 +144,27 @@ def stream(run: Run, node: ast.AST, held: Value, counted_like: tuple[Value, ...]
 
 
 def call_reversed(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
-    return stream(run, node, run.iterate(frame, first(args), node), args.positional[:1])
+    backwards: Value = NOTHING
+    for thing in first(args):
+        cls = class_of(thing)
+        method = user_method(cls, "__reversed__") if cls is not None else None
+        if method is not None:
+            backwards |= run.call(frame, one(Bound(Const(method), thing)), Args(), node)
+        getter = user_method(cls, "__getitem__") if cls is not None else None
+        if getter is not None:
+            backwards |= run.call(frame, one(Bound(Const(getter), thing)), Args((INT,)), node)
+    elements = run.iterate(frame, first(args), node)
+    if backwards:
+        return backwards | stream(run, node, elements | run.iterate(frame, backwards, node), ())
+    return stream(run, node, elements, args.positional[:1])
 
 
 def call_iter(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     if len(args.positional) == 2:
-        return stream(run, node, run.call(frame, args.positional[0], Args(), node), ())
+        given = run.call(frame, args.positional[0], Args(), node)
+        compared = given | args.positional[1]
+        touch(run, frame, frozenset(t for t in compared if class_of(t) is not None), node, compared)
+        return stream(run, node, given, ())
     iterators = frozenset(t for t in first(args) if isinstance(t, Obj) and hasattr(t.type, "__next__"))
     rest = first(args) - iterators
     elements = run.iterate(frame, rest, node)
@@ -150,7 +175,7 @@ def call_next(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     default = join(args.positional[1:])
     result: Value = default
     for thing in first(args):
-        stepped = special(run, frame, thing, "__next__", Args(), node)
+        stepped = special(run, frame, thing, "next", Args(), node)
         if stepped is not None:
             result |= stepped
             continue
@@ -185,6 +210,7 @@ def call_sorted(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     if key:
         compared = run.call(frame, key, Args((elements,)), node)
         touch(run, frame, frozenset(t for t in compared if not isinstance(t, Atom)), node)
+    _touch_the_rest(run, frame, Args((), tuple(k for k in args.keywords if k[0] != "key")), node)
     result = run.make(list, node, elements)
     _copy_count(run, first(args), result)
     return result
@@ -199,7 +225,8 @@ def call_min_or_max(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
         elements = _iterated(run, frame, first(args), node, any_order=not has_ambiguous_key(node))
     touch(run, frame, frozenset(t for t in elements if not isinstance(t, Atom)), node)
     if key:
-        run.call(frame, key, Args((elements,)), node)
+        compared = run.call(frame, key, Args((elements,)), node)
+        touch(run, frame, frozenset(t for t in compared if not isinstance(t, Atom)), node)
     return elements | default
 
 
@@ -224,7 +251,7 @@ def call_any_or_all(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
 
 def call_len(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     for thing in first(args):
-        if special(run, frame, thing, "__len__", Args(), node) is None:
+        if special(run, frame, thing, "len", Args(), node) is None:
             run.read(frame, one(thing), node)
     return INT
 

@@ -8,9 +8,11 @@ import types
 from anabranch.analysis import arithmetic
 from anabranch.analysis.builtin_containers import first
 from anabranch.analysis.lifting import is_user_class
+from anabranch.analysis.lookup import static
 from anabranch.analysis.making import fresh_data, look_at
-from anabranch.analysis.protocols import touch, turn_into_text
+from anabranch.analysis.protocols import class_of, refuse_unknown_methods, touch, turn_into_text
 from anabranch.analysis.run import Args, Frame, Handler, Run
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import has_definitely_a_steady_hash, held_by, shown
 from anabranch.analysis.values import (
     BOOL,
@@ -38,11 +40,11 @@ from anabranch.analysis.values import (
 def call_number_function(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     """abs, round, divmod, pow."""
     given = join(args.all)
-    look_at(run, frame, given, node)
+    touched = look_at(run, frame, given, node)
     kinds = {t.type for t in given if isinstance(t, Atom)}
     if kinds <= {int, bool} and all(isinstance(t, Atom) for t in given):
         return INT | PLAIN_ATOM
-    return PLAIN_ATOM if all(isinstance(t, Atom) for t in given) else PLAIN_ATOM | fresh_data(run, node)
+    return PLAIN_ATOM if all(isinstance(t, Atom) for t in given) else PLAIN_ATOM | fresh_data(run, node) | touched
 
 
 def convert_to(kind: type) -> Handler:
@@ -123,7 +125,8 @@ def call_hasattr(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     for thing in first(args):
         match thing:
             case Obj(type=kind) if is_user_class(kind):
-                if not hasattr(kind, name) and not run.heap.attribute(thing.site, name):
+                is_asked = user_method(kind, "__getattr__") or user_method(kind, "__getattribute__")
+                if not is_asked and static(kind, name)[0] is None and not run.heap.attribute(thing.site, name):
                     continue  # asking is no error
                 run.load(frame, one(thing), name, node)
             case Const():
@@ -166,6 +169,12 @@ def call_super(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
             return run.unknown(frame, node, "uses super(), which cannot be followed here")
         classes = one(Const(cell.cell_contents))
         receivers = frame.variables.get(names[0], NOTHING)
+    for receiver in receivers:
+        own = class_of(receiver)
+        if own is not None:
+            refuse_unknown_methods(run, frame, own, node)
+            if user_method(own, "__getattribute__") is not None:
+                return run.unknown(frame, node, f"uses super() of a `{own.__name__}`, which defines how that is done")
     return frozenset(
         Super(cls.object, receiver)
         for cls in classes

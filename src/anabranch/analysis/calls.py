@@ -20,9 +20,10 @@ from anabranch.analysis.method_calls import call_method
 from anabranch.analysis.methods import SCALARS
 from anabranch.analysis.modules import is_library_function, namespace_of, neighbours
 from anabranch.analysis.origins import Given, Origin
-from anabranch.analysis.patching import patched_function
-from anabranch.analysis.protocols import class_of, special_method
+from anabranch.analysis.patching import CALL_YOUR_OWN, changed_library, patched_function
+from anabranch.analysis.protocols import class_of, refuse_unknown_methods
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import shown
 from anabranch.analysis.uses import uses_of
 from anabranch.analysis.values import (
@@ -80,7 +81,9 @@ def _call_one(run: Run, frame: Frame, thing: Thing, args: Args, node: ast.AST) -
 
 def _call_instance(run: Run, frame: Frame, thing: Thing, args: Args, node: ast.AST) -> Value:
     cls = class_of(thing)
-    method = special_method(cls, "__call__") if cls is not None else None
+    if cls is not None:
+        refuse_unknown_methods(run, frame, cls, node)
+    method = user_method(cls, "__call__") if cls is not None else None
     if method is not None:
         return run.call(frame, one(Bound(Const(method), thing)), args, node)
     if isinstance(thing, Obj) and (cls is not None or thing.type in CONTAINERS):
@@ -91,10 +94,14 @@ def _call_instance(run: Run, frame: Frame, thing: Thing, args: Args, node: ast.A
 def _call_const(
     run: Run, frame: Frame, const: Const, held: Any, origin: Origin | None, args: Args, node: ast.AST
 ) -> Value:
+    changed = changed_library(held, frame.home.namespace)
+    if changed is not None:
+        run.share(frame, node, f"calls {shown(node)}, which {changed}", CALL_YOUR_OWN)
     if isinstance(held, type):
         return run.construct(frame, held, args, node)
     handler = special_calls.handler_of(held) or logging_calls.handler_of(held)
     if handler is not None:
+        special_calls.touch_arguments(run, frame, held, args, node)
         return handler(run, frame, args, node)
     spec = purity.spec_of(held)
     if spec is not None:
@@ -127,7 +134,7 @@ def _call_const(
         arguments = [repr(argument) for argument in held.__reduce__()[1]]
         return run.call(frame, library_calls.getter(type(held).__name__, arguments, frame), args, node)
     cls = type(held)
-    if is_user_class(cls) and special_method(cls, "__call__") is not None:
+    if is_user_class(cls) and user_method(cls, "__call__") is not None:
         return _call_instance(run, frame, const, args, node)
     return not_pure(run, frame, held, node)
 

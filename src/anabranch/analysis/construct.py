@@ -20,14 +20,17 @@ from typing import Any
 
 from anabranch.analysis import special_calls
 from anabranch.analysis.decimals import mind_the_context
+from anabranch.analysis.instance_checks import ask_for_instances
 from anabranch.analysis.lifting import CONTAINERS, is_named_tuple_class, is_user_class, members
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import call_pure, look_at
 from anabranch.analysis.methods import LIBRARY_VALUES
+from anabranch.analysis.modules import is_library_file
 from anabranch.analysis.origins import ClassAttribute
-from anabranch.analysis.protocols import is_definitely_generated, special_method, touch, turn_into_text
+from anabranch.analysis.protocols import class_of, refuse_unknown_methods, touch, turn_into_text
 from anabranch.analysis.purity import Pure, RandomGenerator, effect_of, spec_of
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import is_definitely_generated, user_method, user_methods
 from anabranch.analysis.state import held_by
 from anabranch.analysis.values import (
     NONE,
@@ -70,16 +73,29 @@ _BUFFERS = (
 def construct(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST, site: Site | None) -> Value:
     handler = special_calls.handler_of(cls)
     if handler is not None:
+        special_calls.touch_arguments(run, frame, cls, args, node)
         return handler(run, frame, args, node)
-    if is_named_tuple_class(cls) and is_definitely_a_plain_tuple_class(cls):
-        return _named_tuple(run, frame, cls, args, node)
-    if isinstance(cls, enum.EnumType):
-        return _member(run, frame, cls, args, node)
+    if not is_user_class(cls):
+        if is_named_tuple_class(cls) and is_definitely_a_plain_tuple_class(cls):
+            return _named_tuple(run, frame, cls, args, node)
+        return _library_object(run, frame, cls, args, node)
     if type(cls) is _TYPED_DICT:
         return construct(run, frame, dict, args, node, site)
-    if not is_user_class(cls):
-        return _library_object(run, frame, cls, args, node)
-    return _instance(run, frame, cls, args, node, site)
+    refuse_unknown_methods(run, frame, cls, node)
+    if is_named_tuple_class(cls) and is_definitely_a_plain_tuple_class(cls):
+        return _made(run, frame, _named_tuple(run, frame, cls, args, node), node)
+    if isinstance(cls, enum.EnumType):
+        return _member(run, frame, cls, args, node)
+    return _made(run, frame, _instance(run, frame, cls, args, node, site), node)
+
+
+def _made(run: Run, frame: Frame, made: Value, node: ast.AST) -> Value:
+    """Whoever gets a new object may use its special methods, so they are looked at where it is made."""
+    for thing in made:
+        cls = class_of(thing)
+        for method in user_methods(cls).values() if cls is not None else ():
+            run.call(frame, one(Bound(Const(method), thing)), Args(more=one(thing)), node)
+    return made
 
 
 # NamedTuples ----------------------------------------------------------------------------------------------------
@@ -95,7 +111,7 @@ def is_definitely_a_plain_tuple_class(cls: type) -> bool:
         and base is not None
         and static(cls, "__init__")[0] is object
         and type(cls) in (type, abc.ABCMeta)
-        and not any(special_method(cls, name) for name in ("__iter__", "__getitem__", "__len__"))
+        and not any(user_method(cls, name) for name in ("__iter__", "__getitem__", "__len__"))
     )
 
 
@@ -120,10 +136,12 @@ def _named_tuple(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST) -
 
 
 def _member(run: Run, frame: Frame, cls: enum.EnumType, args: Args, node: ast.AST) -> Value:
+    if type(cls) is not enum.EnumType:
+        return run.unknown(frame, node, f"makes a `{cls.__name__}`, whose metaclass defines how that is done")
     given = join(args.all)
-    touch(run, frame, frozenset(t for t in given if not isinstance(t, Atom)), node)
+    touch(run, frame, frozenset(t for t in given if not isinstance(t, Atom)), node, members(Const(cls)))
     missing = static(cls, "_missing_")[1]
-    if isinstance(missing, classmethod) and missing.__func__.__module__ != "enum":
+    if not isinstance(missing, classmethod) or not is_library_file(missing.__func__.__code__.co_filename):
         return run.unknown(frame, node, f"makes a `{cls.__name__}`, which defines what a missing value is")
     return members(Const(cls))
 
@@ -150,9 +168,6 @@ def _instance(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST, site
             _fill_fields(run, frame, thing, cls, args, node)
         else:
             run.call(frame, one(Bound(Const(initialise), thing)), args, node)
-        finish = special_method(cls, "__del__")
-        if finish is not None:
-            run.share(frame, node, f"makes a `{cls.__name__}`, whose __del__ runs at no certain time")
     return made
 
 
@@ -207,6 +222,7 @@ def _library_object(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST
         turn_into_text(run, frame, frozenset(t for t in given if isinstance(t, Atom)), node)
         return run.make(cls, node, without_sources(given))
     if cls in _MANAGERS:
+        ask_for_instances(run, frame, NOTHING, given, node)  # whether an error is one of those
         return run.make(cls, node, given)
     if cls in _BUFFERS:
         look_at(run, frame, given, node)

@@ -12,9 +12,10 @@ from typing import Any, cast
 from anabranch.analysis.home import Home, home_of
 from anabranch.analysis.live_code import is_of_dataclasses
 from anabranch.analysis.lookup import static
-from anabranch.analysis.protocols import is_definitely_generated
+from anabranch.analysis.protocols import touch
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.scopes import Scope
+from anabranch.analysis.special_methods import is_definitely_generated, user_method
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.values import PLAIN_ATOM, Atom, Obj, Place, Plain, Site, Source, Tup, Value, one
 from anabranch.errors import Location
@@ -69,6 +70,16 @@ def location_of(target: Any) -> Location | None:
 
 
 # The input tuple ------------------------------------------------------------------------------------------------
+
+
+def receive(run: Run, root: Frame, schema: Schema) -> Value:
+    """The input tuple as the engine hands it over, with all that its class may do when it is taken apart."""
+    given = input_tuple(run, schema)
+    touch(run, root, given, root.node)
+    for name in ("__iter__", "__getitem__", "__len__", "__getattribute__", "__getattr__"):
+        if user_method(schema.type, name) is not None:
+            run.share(root, root.node, f"gets a `{schema.type.__name__}`, whose `{name}` cannot be followed")
+    return given
 
 
 def input_tuple(run: Run, schema: Schema) -> Value:

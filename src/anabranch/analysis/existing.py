@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from anabranch.analysis import constancy, logging_calls
+from anabranch.analysis.genuine import is_own_class, is_replaced
 from anabranch.analysis.lifting import READABLE, is_array, is_made_by_named_tuple, is_named_tuple_class, is_user_class
 from anabranch.analysis.locales import names_in_calendar
 from anabranch.analysis.lookup import (
@@ -21,16 +22,18 @@ from anabranch.analysis.lookup import (
     of_class_member,
     static,
 )
-from anabranch.analysis.modules import is_library_class, is_library_module, namespace_of
+from anabranch.analysis.modules import is_library_module, namespace_of
 from anabranch.analysis.origins import ClassAttribute, GlobalName, InstanceAttribute
-from anabranch.analysis.patching import patched_module
-from anabranch.analysis.protocols import special_method
+from anabranch.analysis.patching import CALL_YOUR_OWN, REPLACED, patched_module
+from anabranch.analysis.protocols import refuse_unknown_methods
 from anabranch.analysis.purity import is_numpy_ufunc
-from anabranch.analysis.run import Frame, Run
+from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.settled import is_settled
 from anabranch.analysis.shapes import is_judged_by_attributes
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import shown
 from anabranch.analysis.values import (
+    NONE,
     NOTHING,
     STR,
     UNKNOWN,
@@ -87,6 +90,8 @@ def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node
         patch = patched_module(module, name, frame.home.namespace)
         if patch is not None:
             run.share(frame, node, f"uses `{module.__name__}.{name}`, which {patch}")
+        if is_replaced(module, name):
+            return run.unknown(frame, node, f"uses `{module.__name__}.{name}`, {REPLACED}", CALL_YOUR_OWN)
         named = names_in_calendar(found, frame.home.namespace)
         return one(run.lift(named if named is not None else found, None))
     origin = GlobalName(namespace_of(vars(module)), name)
@@ -97,6 +102,15 @@ def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node
 
 
 def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Value:
+    meta = type(cls)
+    if is_user_class(meta):
+        refuse_unknown_methods(run, frame, meta, node)
+        if (
+            user_method(meta, "__getattribute__")
+            or user_method(meta, "__getattr__")
+            or is_data_descriptor(static(meta, name)[1])
+        ):
+            return run.unknown(frame, node, f"reads `{cls.__name__}.{name}`, whose metaclass defines how that is done")
     if name in NAMES:
         return STR
     if name in ("__mro__", "__bases__", "__dict__", "__subclasses__"):
@@ -107,15 +121,15 @@ def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Va
         return one(Method(Const(cls), name, cls))
     base, found = static(cls, name)
     if base is None:
-        meta, found = static(type(cls), name)
-        if meta is not None and is_library_class(meta):
-            return one(Method(Const(cls), name, meta))
+        owner, found = static(meta, name)
+        if owner is not None and is_own_class(owner):
+            return one(Method(Const(cls), name, owner))
         return run.unknown(frame, node, f"reads `{cls.__name__}.{name}`, which does not exist yet")
     match found:
         case staticmethod():
             return one(run.lift(found.__func__, None))
         case classmethod():
-            if is_library_class(base):
+            if is_own_class(base):
                 return one(Method(Const(cls), name, cls))
             return one(Bound(run.lift(found.__func__, None), Const(cls)))
         case types.ClassMethodDescriptorType() | types.BuiltinFunctionType():
@@ -125,7 +139,11 @@ def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Va
         case property():
             return one(Const(found))
     if name in ("_fields", "__match_args__", "_field_defaults"):
-        return one(run.lift(getattr(cls, name), None))
+        return one(run.lift(found, None))
+    getter = user_method(type(found), "__get__")
+    if getter is not None:
+        descriptor = Const(found, ClassAttribute(cls, name))
+        return run.call(frame, one(Bound(Const(getter), descriptor)), Args((NONE, one(Const(cls)))), node)
     return constant_of_class(run, frame, base, name, found, node)
 
 
@@ -145,7 +163,8 @@ def _of_member(run: Run, frame: Frame, const: Const, member: enum.Enum, name: st
 
 def _of_existing_instance(run: Run, frame: Frame, const: Const, held: Any, name: str, node: ast.AST) -> Value:
     cls = type(held)
-    if special_method(cls, "__getattribute__") or special_method(cls, "__getattr__"):
+    refuse_unknown_methods(run, frame, cls, node)
+    if user_method(cls, "__getattribute__") or user_method(cls, "__getattr__"):
         return run.unknown(frame, node, f"reads an attribute of `{cls.__name__}`, which defines how that is done")
     if name == "__class__":
         return one(Const(cls))

@@ -1,8 +1,10 @@
 """Expressions: the things each may evaluate to, and what evaluating it does."""
 
 from __future__ import annotations
+import __future__
 
 import ast
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -146,6 +148,12 @@ def default_site(node: ast.AST, name: str) -> Site:
     return Site(Place.FRESH, ("default", node, name))
 
 
+def _evaluates_annotations(frame: Frame) -> bool:
+    """Whether `def` evaluates the annotations of what it defines: up to Python 3.13, unless the file says otherwise."""
+    is_postponed = frame.home.function.__code__.co_flags & __future__.annotations.compiler_flag
+    return sys.version_info < (3, 14) and not is_postponed
+
+
 def function_value(run: Run, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Value:
     """A function made by the analysed code; its defaults are evaluated now."""
     positional = [*node.args.posonlyargs, *node.args.args]
@@ -156,6 +164,11 @@ def function_value(run: Run, frame: Frame, node: ast.FunctionDef | ast.AsyncFunc
     ]:
         if default is not None:
             run.heap.put(default_site(node, parameter.arg), run.evaluate(frame, default))
+    if not isinstance(node, ast.Lambda) and _evaluates_annotations(frame):
+        every = [*positional, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+        for annotation in [*(a.annotation for a in every if a is not None), node.returns]:
+            if annotation is not None:
+                run.evaluate(frame, annotation)
     return one(Fun(node, frame.home, (*frame.chain, frame.node)))
 
 

@@ -14,25 +14,13 @@ from anabranch.analysis.modules import Namespace, namespace_of, neighbours, worl
 from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.source import SourceText
+from anabranch.analysis.special_methods import is_method_name
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 from anabranch.analysis.values import FunctionNode
-from anabranch.analysis.words import words
 from anabranch.errors import Location
 
 # What runs before anybody else has the instance.
 _CONSTRUCTION = ("__init__", "__new__", "__post_init__", "__setstate__")
-
-
-_SPECIAL_METHODS = frozenset(
-    f"__{name}__"
-    for name in words(
-        """abs add and bool bytes call ceil complex contains del delattr delete delitem divmod enter eq exit float floor
-        floordiv format ge get getattr getattribute getitem gt hash iadd iand ifloordiv ilshift imatmul imod imul index
-        init instancecheck int invert ior ipow irshift isub iter itruediv ixor le len length_hint lshift lt matmul
-        missing mod mul ne neg new next or pos post_init pow radd rand rdivmod repr reversed rfloordiv rlshift rmatmul
-        rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor set setattr setitem str sub truediv trunc xor"""
-    )
-)
 
 
 class Receiver(Enum):
@@ -166,11 +154,11 @@ def written_special_method(cls: type) -> tuple[str, Location] | None:
         return None
     related = _related_names(cls)
     for other in neighbours(namespace_of(vars(module))):
-        for name in sorted(_SPECIAL_METHODS & other.strays.written):
+        for name in sorted(filter(is_method_name, other.strays.written)):
             return name, Location(other.strays.codes[0].co_filename, other.strays.codes[0].co_firstlineno)
         for text in other.texts:
             for name, uses in uses_of(text).attributes.items():
-                if name not in _SPECIAL_METHODS:
+                if not is_method_name(name):
                     continue
                 for use in uses:
                     assert isinstance(use.node, ast.Attribute)
@@ -178,7 +166,19 @@ def written_special_method(cls: type) -> tuple[str, Location] | None:
                         receiver = _receiver(use.node.value, text, other.names, cls, related)
                         if _is_write(use, receiver, is_instance=False):
                             return name, Location(text.file, use.node.lineno)
+            for use in uses_of(text).dynamic:
+                target = _dynamic_target(use.node, text, _written_names(use.node))
+                if not use.is_deferred or target is None or target is use.node:
+                    continue
+                if _receiver(target, text, other.names, cls, related) is Receiver.CLASS:
+                    return "special methods", Location(text.file, getattr(use.node, "lineno", 1))
     return None
+
+
+def _written_names(node: ast.AST) -> list[str]:
+    """The special methods that a text names in a dynamic write."""
+    strings = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return [name for name in strings if is_method_name(name)]
 
 
 def _is_write(use: Use, receiver: Receiver, is_instance: bool) -> bool:

@@ -13,6 +13,7 @@ from anabranch.analysis import (
     expressions,
     lifting,
     managers,
+    per_class,
     special_calls,
     state,
     statements,
@@ -29,6 +30,7 @@ class Interpreter(Run):
     def __init__(self) -> None:
         super().__init__()
         lifting.forget_members()
+        per_class.forget_classes()
 
     def evaluate(self, frame: Frame, node: ast.expr) -> Value:
         return expressions.evaluate(self, frame, node)

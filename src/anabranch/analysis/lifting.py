@@ -5,13 +5,11 @@ from __future__ import annotations
 import collections
 import enum
 import string
-import typing
-from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.methods import ATOM_TYPES
-from anabranch.analysis.modules import is_library_class
 from anabranch.analysis.origins import Origin, inside
 from anabranch.analysis.values import NOTHING, PLAIN_ATOM, UNKNOWN, Atom, Const, GaveUp, Plain, Thing, Tup, Value
 
@@ -22,6 +20,7 @@ CONTAINERS: tuple[type, ...] = (
     list, dict, set, frozenset, tuple, bytearray, collections.deque, collections.Counter, collections.OrderedDict,
     collections.defaultdict, MappingProxyType,
 )  # fmt: skip
+_PLAIN_CONTAINERS: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
 # These can be changed as well, and are read without further ado as long as nobody does.
 READABLE: tuple[type, ...] = (*CONTAINERS, string.Template)
 
@@ -40,7 +39,7 @@ def is_made_by_named_tuple(cls: type, name: str) -> bool:
 
 def is_user_class(cls: type) -> bool:
     """Whether instances run code of the user's: not a builtin, not a class of an installed library."""
-    return not is_library_class(cls)
+    return not is_own_class(cls)
 
 
 def is_array(held: object) -> bool:
@@ -88,12 +87,15 @@ def _members_of(const: Const, values: bool, keys: bool) -> Value:
     if isinstance(held, bytearray):
         return frozenset({Atom(int)})
     if isinstance(held, dict | MappingProxyType):
-        parts = [*(held.keys() if keys else ()), *(held.values() if values else ())]
+        plain: Any = dict if isinstance(held, dict) else type(held)
+        parts = [*(plain.keys(held) if keys else ()), *(plain.values(held) if values else ())]
         factory = getattr(held, "default_factory", None)
         extra = frozenset({Const(factory)}) if factory is not None else NOTHING
         return _lifted(parts, const.origin) | extra
-    if isinstance(held, CONTAINERS):
-        return _lifted(list(typing.cast("Iterable[Any]", held)), const.origin)
+    for kind in _PLAIN_CONTAINERS:
+        if isinstance(held, kind):
+            # As the builtin type iterates, whatever a class derived from it says.
+            return _lifted(list(kind.__iter__(held)), const.origin)
     return UNKNOWN
 
 

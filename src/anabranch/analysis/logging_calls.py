@@ -19,8 +19,9 @@ from anabranch.analysis.constant_uses import is_store
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.lookup import static
 from anabranch.analysis.modules import is_library_function, namespace_of, neighbours, world
-from anabranch.analysis.protocols import class_of, is_definitely_generated, turn_into_text
+from anabranch.analysis.protocols import class_of, turn_into_text
 from anabranch.analysis.run import Args, Frame, Handler, Run
+from anabranch.analysis.special_methods import is_definitely_generated
 from anabranch.analysis.state import shown
 from anabranch.analysis.uses import Use, uses_of
 from anabranch.analysis.values import NONE, Const, Thing, Value, join, one

@@ -8,12 +8,12 @@ import types
 from typing import Any
 
 from anabranch.analysis import constancy
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.lifting import CONTAINERS
 from anabranch.analysis.methods import ATOM_TYPES, is_known_method_of, is_known_method_of_plain, result_of
-from anabranch.analysis.modules import is_library_class
 from anabranch.analysis.origins import ClassAttribute
-from anabranch.analysis.protocols import special_method
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import held_by
 from anabranch.analysis.values import (
     NOTHING,
@@ -85,7 +85,7 @@ def part_of(run: Run, thing: Thing) -> Value:
 def is_data_descriptor(found: Any) -> bool:
     if isinstance(found, types.MemberDescriptorType):
         return False  # a slot: the value is on the instance
-    return found is not MISSING and hasattr(type(found), "__set__")
+    return found is not MISSING and (hasattr(type(found), "__set__") or hasattr(type(found), "__delete__"))
 
 
 def of_class_member(run: Run, frame: Frame, thing: Thing, cls: type, name: str, node: ast.AST) -> Value:
@@ -93,9 +93,9 @@ def of_class_member(run: Run, frame: Frame, thing: Thing, cls: type, name: str, 
     base, found = static(cls, name)
     if base is None:
         return NOTHING
-    if is_library_class(base) and isinstance(found, (*_FUNCTION_KINDS, types.ClassMethodDescriptorType)):
+    if is_own_class(base) and isinstance(found, (*_FUNCTION_KINDS, types.ClassMethodDescriptorType)):
         return one(Method(thing, name, base))
-    if not is_library_class(base) and isinstance(found, types.FunctionType | staticmethod | classmethod | property):
+    if not is_own_class(base) and isinstance(found, types.FunctionType | staticmethod | classmethod | property):
         problem = constancy.why_rebound(ClassAttribute(base, name))
         if problem is not None:
             run.share(frame, node, f"uses `{base.__name__}.{name}`, which {problem}")
@@ -118,12 +118,12 @@ def of_class_member(run: Run, frame: Frame, thing: Thing, cls: type, name: str, 
             return made
         case types.MemberDescriptorType():
             return run.heap.attribute(thing.site, name) if isinstance(thing, Obj) else NOTHING
-    getter = special_method(type(found), "__get__")
+    getter = user_method(type(found), "__get__")
     if getter is not None:
         descriptor = Const(found, ClassAttribute(cls, name))
         return run.call(frame, one(Bound(Const(getter), descriptor)), Args((one(thing), one(Const(cls)))), node)
     if hasattr(type(found), "__get__"):
-        if is_library_class(base):
+        if is_own_class(base):
             if isinstance(thing, Atom | Obj | Const | Tup):
                 return of_builtin(run, frame, thing, base, name, node)
             return NOTHING
@@ -132,7 +132,7 @@ def of_class_member(run: Run, frame: Frame, thing: Thing, cls: type, name: str, 
 
 
 def constant_of_class(run: Run, frame: Frame, cls: type, name: str, found: Any, node: ast.AST) -> Value:
-    if is_library_class(cls):
+    if is_own_class(cls):
         return one(run.lift(found, None))
     origin = ClassAttribute(cls, name)
     problem = constancy.why_rebound(origin)

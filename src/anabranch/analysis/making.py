@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from anabranch.analysis.methods import ATOM_TYPES
-from anabranch.analysis.protocols import call_back, touch, turn_into_text
+from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
 from anabranch.analysis.purity import Pure, is_numpy_ufunc
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import iterate_if_possible
@@ -28,15 +28,16 @@ def call_pure(run: Run, frame: Frame, function: object, spec: Pure, args: Args, 
     """A call of a function that is known to be pure."""
     given = join(args.all)
     _change_arguments(run, frame, function, spec, args, node)
-    look_at(run, frame, given, node, spec.any_order)
+    touched = look_at(run, frame, given, node, spec.any_order)
     if spec.is_text:
         turn_into_text(run, frame, given, node)
     is_asking = function is isinstance or function is issubclass  # which does not call the classes it is given
     reached = NOTHING if is_asking else run.heap.reachable(given) | PLAIN_ATOM
     called = NOTHING if is_asking else call_back(run, frame, given, reached, node)
+    touched |= touch(run, frame, frozenset(t for t in called if class_of(t) is not None), node, given | called)
     if str(getattr(function, "__module__", "")).partition(".")[0] == "numpy":
         given = without_classes(given)
-    return made(run, spec, given | called, node)
+    return made(run, spec, given | called, node) | touched
 
 
 def without_classes(given: Value) -> Value:
@@ -44,15 +45,16 @@ def without_classes(given: Value) -> Value:
     return frozenset(t for t in given if not (isinstance(t, Const) and isinstance(t.object, type)))
 
 
-def look_at(run: Run, frame: Frame, given: Value, node: ast.AST, any_order: bool = False) -> None:
-    """The arguments are read, and iterated if they can be."""
+def look_at(run: Run, frame: Frame, given: Value, node: ast.AST, any_order: bool = False) -> Value:
+    """The arguments are read, and iterated if they can be; what their special methods give."""
     looked = frozenset(thing for thing in given if not isinstance(thing, Atom))
     if not looked:
-        return
-    touch(run, frame, looked, node)
+        return NOTHING
+    touched = touch(run, frame, looked, node)
     before, frame.in_any_order = frame.in_any_order, frame.in_any_order or any_order
     iterate_if_possible(run, frame, looked, node)
     frame.in_any_order = before
+    return touched
 
 
 def _change_arguments(run: Run, frame: Frame, function: object, spec: Pure, args: Args, node: ast.AST) -> None:

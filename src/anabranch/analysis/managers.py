@@ -6,9 +6,11 @@ import ast
 import contextlib
 import io
 
+from anabranch.analysis import arithmetic
 from anabranch.analysis.calls import GeneratorManager
-from anabranch.analysis.protocols import class_of, special_method
+from anabranch.analysis.protocols import class_of
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import shown
 from anabranch.analysis.values import (
     NONE,
@@ -48,10 +50,11 @@ def _enter_one(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> Value:
     if cls is None:
         return run.unknown(frame, node, f"enters {shown(node)}, which is not known to be free of effects")
     entered: Value = NOTHING
-    start, end = special_method(cls, "__enter__"), special_method(cls, "__exit__")
+    start, end = user_method(cls, "__enter__"), user_method(cls, "__exit__")
     if start is None or end is None:
         return run.unknown(frame, node, f"enters {shown(node)}, which cannot be followed")
     entered |= run.call(frame, one(Bound(Const(start), thing)), Args(), node)
     given = NONE | PLAIN_ATOM
-    run.call(frame, one(Bound(Const(end), thing)), Args((given, given, given)), node)
+    left = run.call(frame, one(Bound(Const(end), thing)), Args((given, given, given)), node)
+    arithmetic.truth(run, frame, left, node)
     return entered

@@ -13,12 +13,12 @@ from typing import Any
 from anabranch.analysis import logging_calls
 from anabranch.analysis.builtin_objects import is_plain_tuple
 from anabranch.analysis.generators import send
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.lifting import is_array, is_named_tuple_class, members
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import call_pure, look_at, made, without_classes
 from anabranch.analysis.methods import DictItems, denied, is_changing, is_definitely_pure, result_of
-from anabranch.analysis.modules import is_library_class
-from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
+from anabranch.analysis.protocols import call_back, class_of, touch, touch_keys, turn_into_text
 from anabranch.analysis.purity import CsvWriter, Pure, RandomGenerator, effect_of, hint_for
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.state import held_by, mind_the_order, shown
@@ -65,7 +65,7 @@ def call_method(run: Run, frame: Frame, receiver: Thing, name: str, owner: type,
         return UNKNOWN
     if isinstance(receiver, Atom) and receiver.type is type(None):
         return NOTHING
-    if isinstance(receiver, Obj | Atom) and owner is not Plain and is_library_class(owner):
+    if isinstance(receiver, Obj | Atom) and owner is not Plain and is_own_class(owner):
         # `str.lower` on what is not known to be a string may be an error, but never another method.
         owner = receiver.type if receiver.type is not Plain and issubclass(receiver.type, owner) else owner
     rule = _rule(receiver, name, owner)
@@ -152,7 +152,8 @@ def _change(run: Run, frame: Frame, receiver: Thing, name: str, owner: type, arg
     if name == "pop" and owner is not Plain and issubclass(owner, set) and isinstance(receiver, Obj | Const):
         mind_the_order(run, frame, receiver, node)
     run.change(frame, one(receiver), node, what)
-    touch(run, frame, frozenset(t for t in given if not isinstance(t, Atom)), node)
+    inside = frozenset(t for t in held if class_of(t) is not None)  # compared, or hashed
+    touch(run, frame, frozenset(t for t in given | inside if not isinstance(t, Atom)), node)
     run.read(frame, given, node)
     if name in _SET_METHODS or name.startswith("extend") or name in ("update", "subtract", "writelines"):
         look_at(run, frame, given, node, any_order=issubclass(owner, set))
@@ -235,6 +236,7 @@ _TUPLE_RULES: dict[str, Rule] = {
 
 
 def _from_timestamp(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
+    look_at(run, frame, join(args.all), node)
     zone = args.positional[1] if len(args.positional) > 1 else args.keyword("tz") or NONE
     if zone & NONE:
         run.share(frame, node, f"calls {shown(node)}, which uses the time zone of the machine", _ZONE_HINT)
@@ -248,6 +250,7 @@ def _timestamp(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AS
 
 
 def _to_zone(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
+    look_at(run, frame, join(args.all), node)
     is_aware = isinstance(receiver, Atom) and receiver.type is AwareDatetime
     zone = args.positional[0] if args.positional else args.keyword("tz") or NONE
     if not is_aware or zone & NONE:
@@ -256,6 +259,7 @@ def _to_zone(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST)
 
 
 def _replace_time(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
+    look_at(run, frame, join(args.all), node)
     zone = args.keyword("tzinfo")
     if zone is not None:
         return atom(datetime if zone & NONE else AwareDatetime)
@@ -298,13 +302,14 @@ def _values(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) 
 
 def _get(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
     run.read(frame, one(receiver), node)
-    touch(run, frame, frozenset(t for t in join(args.positional[:1]) if not isinstance(t, Atom)), node)
+    touch_keys(run, frame, one(receiver), join(args.positional[:1]), node)
     default = join(args.positional[1:]) if len(args.positional) > 1 else NONE
     return _keys_and_values(run, receiver)[1] | default
 
 
 def _from_keys(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> Value:
     keys = run.iterate(frame, args.positional[0] if args.positional else NOTHING, node)
+    touch(run, frame, frozenset(t for t in keys if not isinstance(t, Atom)), node)
     return run.make(dict, (node, "dict"), keys | join(args.positional[1:]) | NONE)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from anabranch.analysis.freshness import is_plainly_edited
 from anabranch.analysis.live_code import Codes, Strays, live_codes, strays_of, with_inner, words_of
+from anabranch.analysis.per_class import PerClass
 from anabranch.analysis.source import SourceText, has_code, text_of
 from anabranch.analysis.syntax import walk
 
@@ -54,7 +55,7 @@ def is_library_function(function: FunctionType) -> bool:
 _HEAP_TYPE = 1 << 9  # made by a class statement or its like, not part of the interpreter
 
 
-@cache
+@PerClass
 def is_library_class(cls: type) -> bool:
     if cls.__module__ == "builtins":
         # Code executed without a name of its own claims to be builtin, too.

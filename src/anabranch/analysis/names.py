@@ -6,9 +6,10 @@ import ast
 import builtins
 
 from anabranch.analysis import constancy
+from anabranch.analysis.genuine import is_replaced
 from anabranch.analysis.modules import namespace_of
 from anabranch.analysis.origins import GlobalName, Variable
-from anabranch.analysis.patching import patched_module
+from anabranch.analysis.patching import CALL_YOUR_OWN, REPLACED, patched_module
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.scopes import scope_of
 from anabranch.analysis.values import NOTHING, Const, FunctionNode, Place, Site, Value, join, one
@@ -69,6 +70,8 @@ def _load_global(run: Run, frame: Frame, name: str, node: ast.AST) -> Value:
         patch = patched_module(builtins, name, frame.home.namespace)
         if patch is not None:
             run.share(frame, node, f"uses `{name}`, which {patch}")
+        if is_replaced(builtins, name):
+            return run.unknown(frame, node, f"uses `{name}`, {REPLACED}", CALL_YOUR_OWN)
         return one(run.lift(getattr(builtins, name), None))
     origin = GlobalName(namespace_of(frame.home.namespace), name)
     problem = constancy.why_rebound(origin)

@@ -8,7 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, is_store, location_of, written_by_stray
-from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, is_library_class, is_library_module, namespace_of, neighbours, world
 from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.syntax import walk
@@ -25,6 +25,7 @@ class _Patches:
 
     functions: list[tuple[Any, Use]] = field(default_factory=list)
     modules: dict[str, list[tuple[Any, Use]]] = field(default_factory=dict)  # by attribute, "*" for any
+    libraries: dict[str, Use] = field(default_factory=dict)  # that the program has changed before it runs
 
 
 _patches: dict[tuple[int, int], tuple[Namespace, _Patches]] = {}
@@ -41,9 +42,13 @@ def _patches_around(namespace: Namespace) -> _Patches:
                     for use in attribute_uses:
                         if use.is_deferred:
                             _collect(found, name, use, other)
+                        elif is_store(use.node):
+                            _collect_library(found, use.node, use, other)
                 for use in uses.dynamic:
                     if use.is_deferred:
                         _collect_dynamic(found, use, other)
+                    else:
+                        _collect_library(found, use.node, use, other)
         _patches[key] = (namespace, found)
     return _patches[key][1]
 
@@ -68,6 +73,27 @@ def _collect_dynamic(found: _Patches, use: Use, where: Namespace) -> None:
                 found.modules.setdefault("*", []).append((_resolved(target, use, where), use))
         case _:
             pass
+
+
+def _collect_library(found: _Patches, node: ast.AST, use: Use, where: Namespace) -> None:
+    """A module or class of a library that the program gives other attributes, which workers will not have."""
+    match node:
+        case ast.Call(func=ast.Name(id="setattr" | "delattr" | "vars"), args=[target, *_]):
+            changed = target
+        case ast.Attribute(value=target):
+            changed = target
+        case _:
+            return
+    held = _resolved(changed, use, where)
+    if isinstance(held, ModuleType) and is_library_module(held):
+        found.libraries.setdefault(_library_of(held.__name__), use)
+    elif isinstance(held, type) and is_library_class(held):
+        found.libraries.setdefault(_library_of(held.__module__), use)
+
+
+def _library_of(module: str) -> str:
+    """The library that a module belongs to; its part in C counts as one with it."""
+    return module.split(".")[0].lstrip("_")
 
 
 def _resolved(node: ast.AST, use: Use, where: Namespace) -> Any:
@@ -108,6 +134,17 @@ def patched_function(function: FunctionType) -> Problem | None:
         if target is None or target is function:
             return Problem("is changed by another function", location_of(use))
     return None
+
+
+def changed_library(held: Any, names: dict[str, Any]) -> Problem | None:
+    """Why a function or class of a library may not do what it does in a worker, for the program with these globals."""
+    libraries = _patches_around(namespace_of(names)).libraries
+    use = libraries.get(_library_of(str(getattr(held, "__module__", None)))) if libraries else None
+    return Problem("belongs to a library that the program has changed", location_of(use)) if use else None
+
+
+REPLACED = "which is not what the library has there, so workers may have another"
+CALL_YOUR_OWN = "leave the library as it is, and call your own function by its own name"
 
 
 def patched_module(module: ModuleType, name: str, names: dict[str, Any]) -> Problem | None:

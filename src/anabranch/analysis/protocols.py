@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import ast
-import enum
 import types
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Generic, Protocol
 
+from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.instances import written_special_method
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.looking_inside import with_parts
-from anabranch.analysis.modules import is_library_function, world
+from anabranch.analysis.methods import ATOM_TYPES
+from anabranch.analysis.modules import is_library_function
+from anabranch.analysis.origins import Origin, inside
+from anabranch.analysis.per_class import PerClass
 from anabranch.analysis.run import Args, Frame, Run
-from anabranch.analysis.state import ITERATORS, mind_the_order
+from anabranch.analysis.special_methods import (
+    BY_NAME,
+    is_of_a_library,
+    is_special,
+    methods_called_by,
+    unknown_special_method,
+    user_method,
+    user_methods,
+)
+from anabranch.analysis.state import ITERATORS, mind_the_order, shown
 from anabranch.analysis.values import (
     NOTHING,
+    PLAIN_ATOM,
     Atom,
     Bound,
     Const,
@@ -27,103 +44,17 @@ from anabranch.analysis.values import (
     Super,
     Thing,
     Tup,
+    Unknown,
     Value,
+    join,
     one,
+    without_sources,
 )
-from anabranch.analysis.words import words
 from anabranch.errors import Location
 
-# Called when an instance is made or a class is defined, not when an instance is used.
-_CONSTRUCTION = words("__init__ __new__ __post_init__ __init_subclass__ __set_name__ __class_getitem__")
-_GENERATED_NAMES = frozenset(
-    f"__{name}__" for name in words("""init repr eq lt le gt ge hash setattr delattr getstate setstate replace""")
-)
-
-
-def is_definitely_generated(base: type, name: str, function: types.FunctionType) -> bool:
-    """Whether a method was written by the dataclass decorator, so that it only looks at the fields."""
-    return (
-        "__dataclass_fields__" in vars(base)
-        and name in _GENERATED_NAMES
-        and function.__code__.co_qualname.startswith("__create_fn__")
-    )
-
-
-_special: dict[type, dict[str, types.FunctionType]] = {}
-_written: dict[tuple[type, int], tuple[str, Location] | None] = {}
-_odd: dict[type, str | None] = {}
-_PLAIN_MEMBERS = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-)
-_single: dict[tuple[type, str], types.FunctionType | None] = {}
-
-
-def special_methods(cls: type) -> dict[str, types.FunctionType]:
-    """The special methods of a class that are the user's own code."""
-    if cls not in _special:
-        _special[cls] = _special_methods(cls)
-    return _special[cls]
-
-
-def _special_methods(cls: type) -> dict[str, types.FunctionType]:
-    found: dict[str, types.FunctionType] = {}
-    for base in reversed(cls.__mro__):
-        for name, member in vars(base).items():
-            if not (name.startswith("__") and name.endswith("__")) or name in _CONSTRUCTION:
-                continue
-            found.pop(name, None)
-            if isinstance(member, types.FunctionType) and not (
-                is_library_function(member) or is_definitely_generated(base, name, member) or base is tuple
-            ):
-                found[name] = member
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        # The factory of NamedTuples makes these.
-        for name in ("__repr__", "__getnewargs__"):
-            if name in found and found[name].__globals__.get("__name__", "").startswith(("namedtuple_", "collections")):
-                del found[name]
-    return found
-
-
-_NOT_PROTOCOLS = words(
-    """__abstractmethods__ __annotations__ __class__ __dataclass_fields__ __dataclass_params__ __dict__ __doc__
-    __firstlineno__ __match_args__ __module__ __orig_bases__ __parameters__ __qualname__ __signature__ __slotnames__
-    __slots__ __static_attributes__ __subclasshook__ __type_params__ __weakref__ __classcell__ __class_getitem__
-    __init_subclass__ __new__ __protocol_attrs__"""
-)
-
-
-def odd_special_method(cls: type) -> str | None:
-    """A special method of a user's class that is not a plain function, so that it cannot be followed."""
-    if cls not in _odd:
-        _odd[cls] = None
-        for base in cls.__mro__:
-            for name, member in vars(base).items() if is_user_class(base) else ():
-                is_special = name.startswith("__") and name.endswith("__") and name not in _NOT_PROTOCOLS
-                if is_special and member is not None and not isinstance(member, _PLAIN_MEMBERS):
-                    _odd[cls] = name
-    return _odd[cls]
-
-
-def special_method(cls: type, name: str) -> types.FunctionType | None:
-    """A special method that is the user's own code, as the interpreter looks it up."""
-    if (cls, name) not in _single:
-        _single[cls, name] = _special_method(cls, name)
-    return _single[cls, name]
-
-
-def _special_method(cls: type, name: str) -> types.FunctionType | None:
-    for base in cls.__mro__:
-        if name in vars(base):
-            member = vars(base)[name]
-            if isinstance(member, types.FunctionType) and not is_definitely_generated(base, name, member):
-                return None if is_library_function(member) else member
-            return None
-    return None
+_MOST_TOUCHES = 12
+_DEEPEST = 4
+_COLLECTIONS = (list, dict, set, frozenset, tuple, deque)
 
 
 def class_of(thing: Thing) -> type | None:
@@ -138,48 +69,160 @@ def class_of(thing: Thing) -> type | None:
             return None
 
 
-def touch(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
-    """Builtin code gets these values: it may look at all they hold and use their special methods."""
-    everything = with_parts(run, frame, run.heap.reachable(value), node)
-    for thing in everything:
-        match thing:
-            case Const():
-                run.read(frame, one(thing), node)
-            case Obj(site=Site(place=place), type=kind) if place is not Place.FRESH and (
-                kind in ITERATORS or (kind is not Plain and hasattr(kind, "__next__"))
-            ):
-                run.change(frame, one(thing), node)
-            case _:
-                pass
-        cls = class_of(thing)
-        if cls is not None and not issubclass(cls, enum.Enum):
-            _refuse_odd_methods(run, frame, cls, node)
-            for method in special_methods(cls).values():
-                run.call(frame, one(Bound(Const(method), thing)), Args(more=one(thing)), node)
+def touch(run: Run, frame: Frame, value: Value, node: ast.AST, beside: Value = NOTHING) -> Value:
+    """Code of the library gets these values: it may look at all they hold, and use all their special methods.
+
+    It may hand them what stands beside them, and do with what they give what it did with them. Given back is what
+    such methods give.
+    """
+    others = run.heap.reachable(beside) | PLAIN_ATOM if beside else NOTHING
+    given: Value = NOTHING
+    seen: set[Thing] = set()
+    waiting = value
+    for _ in range(_MOST_TOUCHES):
+        everything = with_parts(run, frame, with_members(run.heap.reachable(waiting)), node)
+        new = frozenset(thing for thing in everything if thing not in seen)
+        if not new:
+            return given
+        seen |= new
+        waiting = join(_touch_one(run, frame, thing, frozenset(seen) | others, node) for thing in new)
+        given |= waiting
+    return run.unknown(frame, node, f"uses {shown(node)}, whose special methods are too involved to be followed")
 
 
-def _refuse_odd_methods(run: Run, frame: Frame, cls: type, node: ast.AST) -> None:
-    odd = odd_special_method(cls)
-    if odd is not None:
-        run.share(frame, node, f"uses a `{cls.__name__}`, whose `{odd}` is not a plain method")
-    if (cls, world()) not in _written:
-        _written[cls, world()] = written_special_method(cls)
-    written = _written[cls, world()]
+def _touch_one(run: Run, frame: Frame, thing: Thing, others: Value, node: ast.AST) -> Value:
+    match thing:
+        case Const():
+            run.read(frame, one(thing), node)
+        case Obj(site=Site(place=place), type=kind) if place is not Place.FRESH and (
+            kind in ITERATORS or (kind is not Plain and hasattr(kind, "__next__"))
+        ):
+            run.change(frame, one(thing), node)
+        case _:
+            pass
+    cls = class_of(thing)
+    functions: list[types.FunctionType] = []
+    if isinstance(thing, Const) and isinstance(thing.object, type):
+        getter = element_of_class(thing.object)
+        functions += [getter] if getter is not None else []
+    if cls is not None:
+        refuse_unknown_methods(run, frame, cls, node)
+        functions += [*user_methods(cls).values(), *_called_by_the_library(cls)]
+    is_made_again = cls is not None and _is_made_again(cls)
+    if not functions and not is_made_again:
+        return NOTHING
+    related = frozenset(t for t in others if not isinstance(t, Const | Fun) or class_of(t) is not None)
+    results = join(run.call(frame, one(Bound(Const(f), thing)), Args(more=related), node) for f in functions)
+    if cls is not None and is_made_again:
+        results |= run.construct(frame, cls, Args(more=related), node)
+    return frozenset(t for t in results if not isinstance(t, Atom | Unknown))
+
+
+def touch_keys(run: Run, frame: Frame, containers: Value, searched: Value, node: ast.AST) -> None:
+    """Something is looked up in containers: it is hashed, and compared with what stands there."""
+    held = frozenset(
+        part
+        for thing in containers
+        if isinstance(thing, Const) and isinstance(thing.object, dict | set | frozenset)
+        for part in _user_objects(list(thing.object), thing.origin, _DEEPEST)
+    )
+    compared = frozenset(thing for thing in searched if not isinstance(thing, Atom)) | held
+    touch(run, frame, compared, node, containers | searched)
+
+
+@PerClass
+def _is_made_again(cls: type) -> bool:
+    """Operators, copies and sums of what is derived from a builtin type may make another object of the same class."""
+    is_own = user_method(cls, "__init__") is not None or user_method(cls, "__new__") is not None
+    return is_own and issubclass(cls, _PLAIN_BASES)
+
+
+def element_of_class(cls: type) -> types.FunctionType | None:
+    """What a class says its elements are, if it or its metaclass does."""
+    return user_method(cls, "__class_getitem__") or user_method(type(cls), "__class_getitem__")
+
+
+@PerClass
+def _called_by_the_library(cls: type) -> list[types.FunctionType]:
+    """Methods under a name that the library looks for, or in place of one that a class of the library has."""
+    names = list(BY_NAME)
+    for base in cls.__mro__:
+        if is_own_class(base) and not issubclass(base, _PLAIN_BASES) and base not in (object, Generic, Protocol):
+            names += [name for name in vars(base) if not is_special(name)]
+    return [
+        found
+        for name in dict.fromkeys(names)
+        if isinstance(found := next((vars(b)[name] for b in cls.__mro__ if name in vars(b)), None), types.FunctionType)
+        and not is_library_function(found)
+    ]
+
+
+# What these do does not go through methods that a class derived from them may have in their place.
+_PLAIN_BASES = (list, dict, set, frozenset, tuple, str, bytes, int, float, complex, bytearray, deque, BaseException)
+
+
+def with_members(value: Value) -> Value:
+    """The things, and the user's objects in containers and instances that exist already."""
+    found = set(value)
+    for thing in value:
+        if isinstance(thing, Const):
+            found.update(_user_objects(_parts(thing.object), thing.origin, _DEEPEST))
+    return frozenset(found)
+
+
+def _parts(held: Any) -> Iterable[Any]:
+    if isinstance(held, dict):
+        return chain(dict.keys(held), dict.values(held))
+    if isinstance(held, _COLLECTIONS):
+        return list(held) if not is_user_class(type(held)) else ()
+    if isinstance(held, type) or not is_user_class(type(held)):
+        return ()
+    return list(getattr(held, "__dict__", {}).values())
+
+
+def _user_objects(parts: Iterable[Any], origin: Origin | None, depth: int) -> Iterator[Thing]:
+    for part in parts:
+        kind = type(part)
+        if kind in ATOM_TYPES:
+            continue
+        if is_user_class(kind) and (user_methods(kind) or unknown_special_method(kind)):
+            yield Const(part, inside(origin))
+        if depth:
+            yield from _user_objects(_parts(part), inside(origin), depth - 1)
+
+
+def refuse_unknown_methods(run: Run, frame: Frame, cls: type, node: ast.AST) -> None:
+    """An object of a class with special methods that cannot be followed may do anything."""
+    unknown = unknown_special_method(cls)
+    if unknown is not None:
+        run.share(frame, node, f"uses a `{cls.__name__}`, whose {unknown} cannot be followed", "do without that method")
+    written = _written(cls)
     if written is not None:
         name, where = written
         run.share(frame, node, f"uses a `{cls.__name__}`, whose `{name}` is assigned by a function ({where})")
 
 
-def special(run: Run, frame: Frame, thing: Thing, name: str, args: Args, node: ast.AST) -> Value | None:
-    """The result of a special method, if the user wrote it; None where the builtin one applies."""
+@PerClass
+def _written(cls: type) -> tuple[str, Location] | None:
+    return written_special_method(cls)
+
+
+def special(run: Run, frame: Frame, thing: Thing, construct: str, args: Args, node: ast.AST) -> Value | None:
+    """What the special methods give that a construct calls, if the user wrote any; None where builtin ones apply."""
     cls = class_of(thing)
     if cls is None:
         return None
-    _refuse_odd_methods(run, frame, cls, node)
-    method = special_method(cls, name)
-    if method is None:
+    refuse_unknown_methods(run, frame, cls, node)
+    names = sorted(methods_called_by(construct))
+    found = [method for name in names if (method := user_method(cls, name)) is not None]
+    if any(is_of_a_library(cls, name) for name in names):
+        # Such a method may in turn use whatever the user's class defines.
+        given = touch(run, frame, one(thing), node, join(args.all))
+        inner = run.heap.reachable(one(thing) | join(args.all))
+        return given | run.make(Plain, (node, "of a library"), without_sources(inner) | PLAIN_ATOM)
+    if not found:
         return None
-    return run.call(frame, one(Bound(Const(method), thing)), args, node)
+    return join(run.call(frame, one(Bound(Const(method), thing)), args, node) for method in found)
 
 
 def call_back(run: Run, frame: Frame, value: Value, given: Value, node: ast.AST) -> Value:
@@ -192,7 +235,9 @@ def functions_in(value: Value) -> Value:
     return frozenset(
         thing
         for thing in value
-        if isinstance(thing, Fun | Bound | Method | Partial) or (isinstance(thing, Const) and callable(thing.object))
+        if isinstance(thing, Fun | Bound | Method | Partial)
+        or (isinstance(thing, Const) and callable(thing.object))
+        or (isinstance(thing, Obj | Tup) and user_method(thing.type, "__call__") is not None)
     )
 
 

@@ -9,9 +9,11 @@ import re
 import sys
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
+from types import ModuleType
 from typing import Any
 
-from anabranch.analysis.modules import world
+from anabranch.analysis.genuine import is_genuine
+from anabranch.analysis.modules import moment
 from anabranch.analysis.values import Plain, Stream
 
 
@@ -56,7 +58,7 @@ TEXT = Pure(str, is_text=True)
 _ROWS: list[tuple[str, Pure, str]] = [
     ("builtins", INT, "len ord"),
     ("builtins", STR, "chr bin hex oct"),
-    ("builtins", BOOL, "callable isinstance issubclass"),
+    ("builtins", BOOL, "callable"),
     ("math", FLOAT, """acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees dist erf erfc exp exp2
         expm1 fabs fmod gamma hypot ldexp lgamma log log10 log1p log2 nextafter pow radians remainder sin sinh sqrt
         tan tanh ulp fma"""),
@@ -216,18 +218,23 @@ _BUILTIN_EFFECTS = {
     "quit": "ends the process",
 }
 
-_known: dict[int, tuple[Any, Pure]] = {}
-_loaded_for = -1
+_known: dict[int, tuple[ModuleType, str, Pure]] = {}
+_loaded_for = (-1, -1)
 
 
 def spec_of(function: Any) -> Pure | None:
     """What is known of a function, if it is definitely pure."""
     global _loaded_for
-    if _loaded_for != world():
+    if _loaded_for != moment():
+        _known.clear()
         _load()
-        _loaded_for = world()
+        _loaded_for = moment()
     known = _known.get(id(function))
-    return known[1] if known else None
+    if known is None:
+        return None
+    module, name, spec = known
+    # What the program itself has put in place of a library's function is not that function.
+    return spec if is_genuine(module, name) else None
 
 
 def _load() -> None:
@@ -236,7 +243,7 @@ def _load() -> None:
         module = sys.modules.get(module_name)
         if module is not None:
             for name in names.split():
-                _add(getattr(module, name, None), spec)
+                _add(module, name, spec)
     numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "ufunc"):
         for name in _NUMPY.split():
@@ -244,15 +251,16 @@ def _load() -> None:
             *path, last = name.split(".")
             for step in path:
                 owner = getattr(owner, step, None)
-            _add(getattr(owner, last, None), _ARRAY)
-        for value in list(vars(numpy).values()):
+            if isinstance(owner, ModuleType):
+                _add(owner, last, _ARRAY)
+        for name, value in list(vars(numpy).items()):
             if isinstance(value, numpy.ufunc):
-                _add(value, Pure())
+                _add(numpy, name, Pure())
 
 
-def _add(function: Any, spec: Pure) -> None:
-    if function is not None:
-        _known[id(function)] = (function, spec)
+def _add(module: ModuleType, name: str, spec: Pure) -> None:
+    if name in vars(module):
+        _known[id(vars(module)[name])] = (module, name, spec)
 
 
 def is_numpy_ufunc(function: Any) -> bool:

@@ -11,15 +11,19 @@ import functools
 import math
 import operator
 import re
+import sys
 import typing
 from typing import Any
 
 from anabranch.analysis import builtin_containers as containers
 from anabranch.analysis import builtin_objects as objects
+from anabranch.analysis import instance_checks
 from anabranch.analysis import library_calls as library
 from anabranch.analysis.builtin_containers import has_ambiguous_key
-from anabranch.analysis.run import Handler, Run
-from anabranch.analysis.values import Const, Thing, Value
+from anabranch.analysis.genuine import is_genuine
+from anabranch.analysis.protocols import class_of, touch
+from anabranch.analysis.run import Args, Frame, Handler, Run
+from anabranch.analysis.values import Const, Thing, Value, join
 from anabranch.analysis.words import words
 
 _SET_METHODS = words(
@@ -83,6 +87,8 @@ _HANDLERS: list[tuple[Any, Handler]] = [
     (delattr, objects.call_setattr),
     (type, objects.call_type),
     (super, objects.call_super),
+    (isinstance, instance_checks.call_instance_check),
+    (issubclass, instance_checks.call_instance_check),
     (object, objects.make_object),
     (functools.partial, library.make_partial),
     (functools.cmp_to_key, library.make_comparison_key),
@@ -102,7 +108,26 @@ _HANDLERS: list[tuple[Any, Handler]] = [
     *((function, library.by_operator(op)) for function, op in library.OPERATORS.items()),
 ]
 
-_BY_IDENTITY: dict[int, Handler] = {id(function): handler for function, handler in _HANDLERS}
+_BY_IDENTITY: dict[int, Handler] = {
+    id(function): handler
+    for function, handler in _HANDLERS
+    if is_genuine(sys.modules[function.__module__], function.__name__)
+}
+
+
+# What these use of their arguments, each of their rules says by itself.
+_EXACT = (
+    abs, all, any, bool, dict, divmod, enumerate, filter, float, frozenset, getattr, hasattr, hash, int, isinstance,
+    issubclass, iter, len, list, map, max, min, next, object, pow, range, repr, reversed, round, set, setattr, sorted,
+    str, sum, super, tuple, type, zip, functools.partial, functools.reduce, typing.cast,
+)  # fmt: skip
+
+
+def touch_arguments(run: Run, frame: Frame, function: Any, args: Args, node: ast.AST) -> None:
+    """Other functions may use every special method of what they are given."""
+    if not _is_one_of(function, _EXACT):
+        given = join(args.all)
+        touch(run, frame, frozenset(t for t in given if class_of(t) is not None or isinstance(t, Const)), node, given)
 
 
 def handler_of(function: Any) -> Handler | None:

@@ -24,6 +24,7 @@ from anabranch.analysis.origins import (
     Variable,
 )
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.values import (
     INT,
     NOTHING,
@@ -205,11 +206,13 @@ def _elements(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> Value:
             read(run, frame, one(thing), node)
             if isinstance(held, set | frozenset):
                 mind_the_order(run, frame, thing, node)
+            if is_user_class(type(held)) and not isinstance(held, enum.EnumType):
+                return _elements_of_instance(run, frame, thing, node)
             if isinstance(held, dict):
                 return members(thing, values=False)
             if type(held) in CONTAINERS or is_array(held) or isinstance(held, enum.EnumType | tuple):
                 return members(thing)
-            return UNKNOWN if not is_user_class(type(held)) else _elements_of_instance(run, frame, thing, node)
+            return UNKNOWN
         case Unknown():
             return UNKNOWN
         case _:
@@ -228,12 +231,16 @@ def _elements_of_atom(kind: type) -> Value:
 
 def _elements_of_instance(run: Run, frame: Frame, thing: Obj | Const, node: ast.AST) -> Value:
     kind = thing.type if isinstance(thing, Obj) else type(thing.object)
+    for hint in ("__len__", "__length_hint__"):
+        sized = user_method(kind, hint)
+        if sized is not None:
+            run.call(frame, one(Bound(Const(sized), thing)), Args(), node)
     method = _special_method(kind, "__iter__")
     if method is None:
-        if isinstance(thing, Obj) and issubclass(kind, CONTAINERS):
+        if issubclass(kind, CONTAINERS):
             if issubclass(kind, set | frozenset):
                 mind_the_order(run, frame, thing, node)
-            return run.heap.held(thing.site)
+            return run.heap.held(thing.site) if isinstance(thing, Obj) else members(thing, values=False)
         getter = _special_method(kind, "__getitem__")
         if getter is None:
             return run.unknown(frame, node, f"iterates over a `{kind.__name__}`, which cannot be followed")
@@ -243,6 +250,9 @@ def _elements_of_instance(run: Run, frame: Frame, thing: Obj | Const, node: ast.
     for iterator in found:
         inner = iterator.type if isinstance(iterator, Obj) else type(getattr(iterator, "object", None))
         step = _special_method(inner, "__next__")
+        hint_method = user_method(inner, "__length_hint__")
+        if hint_method is not None:
+            run.call(frame, one(Bound(Const(hint_method), iterator)), Args(), node)
         if step is not None:
             result |= run.call(frame, one(Bound(Const(step), iterator)), Args(), node)
         elif iterator != thing:
@@ -291,13 +301,23 @@ def has_definitely_a_steady_hash(thing: Thing) -> bool:
 def spread(run: Run, frame: Frame, value: Value, node: ast.AST) -> Value:
     """What `**value` gives: keys and values together."""
     read(run, frame, value, node)
+    run.load(frame, frozenset(t for t in value if _is_of_user_class(t)), "keys", node)
     for thing in value:
         kind = thing.type if isinstance(thing, Obj) else type(getattr(thing, "object", {}))
-        if is_user_class(kind) and _special_method(kind, "__getitem__") is None and issubclass(kind, dict):
+        if (
+            is_user_class(kind)
+            and issubclass(kind, dict)
+            and not any(_special_method(kind, name) for name in ("__getitem__", "__iter__", "keys"))
+        ):
             continue
         if is_user_class(kind):
             run.share(frame, node, f"spreads a `{kind.__name__}`, whose methods say what it holds")
     return join(held_by(run, thing) for thing in value)
+
+
+def _is_of_user_class(thing: Thing) -> bool:
+    kind = thing.type if isinstance(thing, Obj) else type(thing.object) if isinstance(thing, Const) else None
+    return kind is not None and is_user_class(kind)
 
 
 def held_by(run: Run, thing: Thing) -> Value:

@@ -12,6 +12,7 @@ from typing import Any
 from anabranch.analysis import arithmetic
 from anabranch.analysis.expressions import function_value
 from anabranch.analysis.names import merged, store_name
+from anabranch.analysis.protocols import class_of, touch
 from anabranch.analysis.run import Args, Frame, Loop, Run
 from anabranch.analysis.state import shown
 from anabranch.analysis.targets import assign, delete, match_pattern
@@ -61,6 +62,16 @@ def _assign(run: Run, frame: Frame, node: ast.Assign) -> None:
 def _annotated(run: Run, frame: Frame, node: ast.AnnAssign) -> None:
     if node.value is not None:
         assign(run, frame, node.target, run.evaluate(frame, node.value))
+        return
+    # Without a value nothing is assigned, but what stands before the last dot or bracket is evaluated.
+    match node.target:
+        case ast.Attribute(value=owner):
+            run.evaluate(frame, owner)
+        case ast.Subscript(value=owner, slice=index):
+            run.evaluate(frame, owner)
+            run.evaluate(frame, index)
+        case _:
+            pass
 
 
 def _augmented(run: Run, frame: Frame, node: ast.AugAssign) -> None:
@@ -108,6 +119,8 @@ def _raise(run: Run, frame: Frame, node: ast.Raise) -> None:
             if classes:
                 value |= run.call(frame, classes, Args(), part)
             run.heap.put(_RAISED, value)
+            # Whoever catches it, or reports it, may make a text of it.
+            touch(run, frame, frozenset(t for t in value if class_of(t) is not None), part)
     frame.variables = None
 
 

@@ -8,8 +8,9 @@ import types
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.lookup import is_data_descriptor, static
 from anabranch.analysis.origins import ClassAttribute
-from anabranch.analysis.protocols import is_definitely_generated, special_method
+from anabranch.analysis.protocols import refuse_unknown_methods
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import is_definitely_generated, user_method
 from anabranch.analysis.state import shown
 from anabranch.analysis.values import (
     Bound,
@@ -42,6 +43,7 @@ def _store_on_instance(run: Run, frame: Frame, thing: Obj, cls: type, name: str,
     if name in ("__class__", "__dict__"):
         run.share(frame, node, f"assigns `{name}`, which changes what the object is")
         return
+    refuse_unknown_methods(run, frame, cls, node)
     if _defines_stores(run, frame, cls, node):
         return
     if _stored_by_descriptor(run, frame, thing, cls, name, stored, node):
@@ -77,12 +79,14 @@ def _stored_by_descriptor(
         return True
     if not is_data_descriptor(found):
         return False
-    setter_method = special_method(type(found), "__set__")
-    if setter_method is None:
+    setter_method, deleter = (user_method(type(found), method) for method in ("__set__", "__delete__"))
+    if setter_method is None and deleter is None:
         run.share(frame, node, f"assigns `{name}`, whose `{type(found).__name__}` cannot be followed")
-    else:
-        descriptor = Const(found, ClassAttribute(cls, name))
+    descriptor = Const(found, ClassAttribute(cls, name))
+    if setter_method is not None:
         run.call(frame, one(Bound(Const(setter_method), descriptor)), Args((one(thing), stored)), node)
+    if deleter is not None:
+        run.call(frame, one(Bound(Const(deleter), descriptor)), Args((one(thing),)), node)
     return True
 
 

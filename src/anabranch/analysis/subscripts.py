@@ -8,8 +8,9 @@ import enum
 import types
 
 from anabranch.analysis.lifting import CONTAINERS, is_array, members
-from anabranch.analysis.protocols import special, touch
+from anabranch.analysis.protocols import class_of, element_of_class, special, touch, touch_keys
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import held_by, shown
 from anabranch.analysis.values import (
     INT,
@@ -17,6 +18,7 @@ from anabranch.analysis.values import (
     PLAIN_ATOM,
     UNKNOWN,
     Atom,
+    Bound,
     Const,
     Obj,
     Plain,
@@ -31,7 +33,7 @@ from anabranch.analysis.values import (
 
 def load(run: Run, frame: Frame, value: Value, node: ast.Subscript) -> Value:
     index = run.evaluate(frame, node.slice)
-    touch(run, frame, frozenset(t for t in index if not isinstance(t, Atom)), node)
+    touch_keys(run, frame, value, index, node)
     result: Value = NOTHING
     for thing in value:
         result |= _load_one(run, frame, thing, index, node)
@@ -39,9 +41,14 @@ def load(run: Run, frame: Frame, value: Value, node: ast.Subscript) -> Value:
 
 
 def _load_one(run: Run, frame: Frame, thing: Thing, index: Value, node: ast.Subscript) -> Value:
-    made = special(run, frame, thing, "__getitem__", Args((index,)), node)
-    if made is not None:
+    made = special(run, frame, thing, "Subscript:load", Args((index,)), node)
+    cls = class_of(thing)
+    if made is not None and cls is not None and user_method(cls, "__getitem__") is not None:
         return made
+    return (made or NOTHING) | _load_builtin(run, frame, thing, index, node)
+
+
+def _load_builtin(run: Run, frame: Frame, thing: Thing, index: Value, node: ast.Subscript) -> Value:
     match thing:
         case Atom(type=kind):
             if kind is str:
@@ -54,7 +61,7 @@ def _load_one(run: Run, frame: Frame, thing: Thing, index: Value, node: ast.Subs
         case Obj(type=kind):
             return _from_object(run, frame, thing, kind, index, node)
         case Const(object=held):
-            return _from_const(run, frame, thing, held, node)
+            return _from_const(run, frame, thing, held, index, node)
         case Unknown():
             return UNKNOWN
         case _:
@@ -104,10 +111,16 @@ def _from_object(run: Run, frame: Frame, thing: Obj, kind: type, index: Value, n
     return held
 
 
-def _from_const(run: Run, frame: Frame, const: Const, held: object, node: ast.Subscript) -> Value:
+def _from_const(run: Run, frame: Frame, const: Const, held: object, index: Value, node: ast.Subscript) -> Value:
     if isinstance(held, type):
         if isinstance(held, enum.EnumType):
             return members(const)
+        meta = type(held)
+        if user_method(meta, "__getattr__") is not None or user_method(meta, "__getattribute__") is not None:
+            return run.unknown(frame, node, f"takes {shown(node)}, whose metaclass defines how that is done")
+        method = element_of_class(held)
+        if method is not None:
+            return run.call(frame, one(Bound(Const(method), const)), Args((index,)), node)
         return one(const)  # list[int]: still the class, as far as calls go
     if isinstance(held, types.GenericAlias) or getattr(held, "__module__", "") == "typing":
         return PLAIN_ATOM
@@ -125,18 +138,28 @@ def _from_const(run: Run, frame: Frame, const: Const, held: object, node: ast.Su
 def store(run: Run, frame: Frame, value: Value, index: Value, stored: Value, node: ast.Subscript) -> None:
     what = shown(node.value)
     for thing in value:
-        if special(run, frame, thing, "__setitem__", Args((index, stored)), node) is not None:
+        if special(run, frame, thing, "Subscript:store", Args((index, stored)), node) is not None:
             continue
-        touch(run, frame, frozenset(t for t in index if not isinstance(t, Atom)), node)
+        touch_keys(run, frame, one(thing), index, node)
+        if _is_array_like(thing):
+            touch(run, frame, frozenset(t for t in stored if class_of(t) is not None), node)  # it converts what it gets
         run.change(frame, one(thing), node, what)
         if isinstance(thing, Obj):
             run.heap.put(thing.site, stored | index)
             if isinstance(node.slice, ast.Slice):
+                run.heap.put(thing.site, run.iterate(frame, stored, node))
                 for part in stored:
                     run.heap.put(thing.site, held_by(run, part))
 
 
+def _is_array_like(thing: Thing) -> bool:
+    return (isinstance(thing, Obj) and thing.type not in CONTAINERS) or (
+        isinstance(thing, Const) and type(thing.object) not in CONTAINERS
+    )
+
+
 def delete(run: Run, frame: Frame, value: Value, index: Value, node: ast.Subscript) -> None:
     for thing in value:
-        if special(run, frame, thing, "__delitem__", Args((index,)), node) is None:
+        if special(run, frame, thing, "Subscript:delete", Args((index,)), node) is None:
+            touch_keys(run, frame, one(thing), index, node)
             run.change(frame, one(thing), node, shown(node.value))

@@ -6,8 +6,10 @@ import ast
 
 from anabranch.analysis import subscripts
 from anabranch.analysis.displays import unpacked
+from anabranch.analysis.instance_checks import ask_for_instances
+from anabranch.analysis.lookup import static
 from anabranch.analysis.names import store_name
-from anabranch.analysis.protocols import touch
+from anabranch.analysis.protocols import class_of, touch
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.state import held_by
 from anabranch.analysis.values import NOTHING, Atom, Const, Obj, Tup, Value, join, without_sources
@@ -77,8 +79,8 @@ def match_pattern(run: Run, frame: Frame, pattern: ast.pattern, subject: Value) 
     """Bind the names of a pattern, as if it matched."""
     match pattern:
         case ast.MatchValue(value=value):
-            touch(run, frame, frozenset(t for t in subject if not isinstance(t, Atom)), pattern)
-            run.evaluate(frame, value)
+            compared = subject | run.evaluate(frame, value)
+            touch(run, frame, frozenset(t for t in compared if not isinstance(t, Atom)), pattern, compared)
         case ast.MatchSingleton():
             pass
         case ast.MatchAs(pattern=inner, name=name):
@@ -96,10 +98,9 @@ def match_pattern(run: Run, frame: Frame, pattern: ast.pattern, subject: Value) 
                 _bind(run, frame, name, run.make(list, pattern, subject), pattern)
         case ast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
             run.read(frame, subject, pattern)
-            touch(run, frame, subject, pattern)
-            held = without_sources(join(held_by(run, thing) for thing in subject))
-            for key in keys:
-                run.evaluate(frame, key)
+            searched = join(run.evaluate(frame, key) for key in keys)
+            given = touch(run, frame, subject | searched, pattern, subject | searched)
+            held = without_sources(join(held_by(run, thing) for thing in subject) | given)
             for each in patterns:
                 match_pattern(run, frame, each, held)
             if rest is not None:
@@ -118,7 +119,9 @@ def _bind(run: Run, frame: Frame, name: str, value: Value, node: ast.AST) -> Non
 
 def _match_sequence(run: Run, frame: Frame, patterns: list[ast.pattern], subject: Value, node: ast.AST) -> None:
     has_star = any(isinstance(pattern, ast.MatchStar) for pattern in patterns)
-    elements = run.iterate(frame, frozenset(t for t in subject if not isinstance(t, Atom)), node)
+    sequences = frozenset(t for t in subject if not isinstance(t, Atom))
+    elements = run.iterate(frame, sequences, node)
+    elements |= touch(run, frame, frozenset(t for t in sequences if class_of(t) is not None), node)
     for position, pattern in enumerate(patterns):
         at = without_sources(elements)
         if not has_star and subject and all(isinstance(t, Tup) for t in subject):
@@ -128,12 +131,14 @@ def _match_sequence(run: Run, frame: Frame, patterns: list[ast.pattern], subject
 
 def _match_class(run: Run, frame: Frame, pattern: ast.MatchClass, subject: Value) -> None:
     classes = run.evaluate(frame, pattern.cls)
+    ask_for_instances(run, frame, subject, classes, pattern)
     names: tuple[str, ...] = ()
     kinds: list[type] = []
     for thing in classes:
         if isinstance(thing, Const) and isinstance(thing.object, type):
             kinds.append(thing.object)
-            names = tuple(getattr(thing.object, "__match_args__", ()))
+            found = static(thing.object, "__match_args__")[1]
+            names = found if isinstance(found, tuple) else ()
         else:
             run.share(frame, pattern, f"matches {ast.unparse(pattern.cls)}, which cannot be followed")
     matching = frozenset(thing for thing in subject if _may_be(thing, kinds))
@@ -150,6 +155,9 @@ def _may_be(thing: object, kinds: list[type]) -> bool:
     match thing:
         case Tup(type=kind) | Obj(type=kind) | Atom(type=kind):
             known = kind.__module__ != "anabranch.analysis.values"
-            return not known or any(issubclass(kind, other) or issubclass(other, kind) for other in kinds)
+            # Other classes than plain ones may count any class as derived from them.
+            return not known or any(
+                type(other) is not type or other in kind.__mro__ or kind in other.__mro__ for other in kinds
+            )
         case _:
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, fsencode, fspath
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from anabranch.api.draft import Node, Output, add_node
@@ -250,9 +250,20 @@ def check_count(count: object, what: str, where: Caller) -> None:
 
 
 def check_path(path: object, where: Caller) -> None:
-    if not isinstance(path, str | PathLike):
+    name = fspath(path) if isinstance(path, PathLike) else path
+    if not isinstance(name, str):
         raise BuildError(
             f"a path must be text or a Path, not {shown(path)}",
             location=where.location,
             hint='for example "calls.csv"',
+        )
+    try:
+        is_possible = b"\0" not in fsencode(name)
+    except UnicodeEncodeError:  # half of a character
+        is_possible = False
+    if not is_possible:
+        raise BuildError(
+            f"{shown(name)} cannot be the path of a file: it holds a character that no path can have",
+            location=where.location,
+            hint="check how the path is made",
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anabranch.api.base import StreamBase, check_attributes, check_count, check_stream
 from anabranch.api.draft import Node, add_node, close_loop
 from anabranch.api.pairing import combiner
+from anabranch.api.redefined import check_one_definition
 from anabranch.api.signatures import check_arity, check_takes
 from anabranch.api.where import Caller, caller
 from anabranch.errors import BuildError, shown
@@ -227,6 +228,7 @@ def _check_same_type(first: StreamBase[Any], others: Sequence[Any], where: Calle
     for other in others:
         schema = check_stream(other, where, f"an argument of {what}")._schema()
         if schema != first._schema():
+            check_one_definition(what, first._schema().type, schema.type, where)
             raise BuildError(
                 f"{what} takes streams of one type, not of {first._schema().name} and {schema.name}",
                 location=where.location,

@@ -9,6 +9,7 @@ import types
 import typing
 from typing import Any
 
+from anabranch.api.redefined import check_not_redefined, note_use
 from anabranch.api.where import Caller
 from anabranch.errors import BuildError, shown
 from anabranch.graph.schema import AttributeType, Schema, attribute_type, is_named_tuple, schema_of, type_name
@@ -28,7 +29,9 @@ _ITERABLES = (
 def checked_schema(candidate: object, where: Caller) -> Schema:
     """The schema of a type the user named; an error shows the user's line."""
     with where.blamed():
-        return schema_of(candidate, where.local_names)
+        schema = schema_of(candidate, where.local_names)
+    note_use(schema.type, where)
+    return schema
 
 
 def output_schema(what: str, fn: Any, out: object, where: Caller, *, single: bool) -> Schema:
@@ -158,7 +161,9 @@ def check_takes(what: str, fn: Any, schemas: tuple[Schema, ...], where: Caller, 
             return
         expected = _resolve(fn, name, where)
         if is_named_tuple(expected) and not issubclass(schema.type, expected):  # type: ignore[arg-type]  # checked
-            wanted = expected.__name__  # type: ignore[attr-defined]  # a class
+            assert isinstance(expected, type)
+            check_not_redefined(what, expected, schema.type, where)
+            wanted = expected.__name__
             raise BuildError(
                 f"{what} takes {wanted}, but the stream carries {schema.name}",
                 location=where.location,

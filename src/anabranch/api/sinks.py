@@ -12,6 +12,7 @@ from anabranch.api.draft import add_node
 from anabranch.api.signatures import check_takes
 from anabranch.api.where import Caller, caller
 from anabranch.errors import BuildError
+from anabranch.operators.formats.partial_output import PARTIAL, is_partial
 from anabranch.operators.sinks import Collect, ForEach, SinkDefinition, WriteFile, WriteTcp
 
 T = TypeVar("T")
@@ -19,7 +20,7 @@ Target = str | PathLike[str]
 
 
 class SinkOperators(StreamBase[T]):
-    """Ends of a stream. A file appears, whole, at its path when the run ends, also when it ends with an error.
+    """Ends of a stream. A file appears, whole, at its path when the run has succeeded.
 
     `ordered=False` says that the order of what arrives does not matter, so that the sink can be parallel.
     """
@@ -139,6 +140,12 @@ class SinkOperators(StreamBase[T]):
 
     def _file(self, format: str, path: Target, ordered: bool, where: Caller, **options: Any) -> Sink:
         check_path(path, where)
+        if is_partial(Path(path).name):
+            raise BuildError(
+                f"{path}: the name says that a run did not complete it",
+                location=where.location,
+                hint=f"leave {PARTIAL} out: what a run writes before an error is kept under such a name",
+            )
         is_folder = isinstance(path, str) and path.endswith("/")
         with where.blamed():
             return self._sink(WriteFile(format, Path(path), options, ordered, is_folder), where)

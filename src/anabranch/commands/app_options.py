@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from anabranch.api.app import App
+from anabranch.commands.parsers import Parser
 from anabranch.errors import UsageError
 from anabranch.graph.degree import Channels
 from anabranch.graph.model import Program
@@ -35,7 +36,7 @@ def parse_app(
         raise UsageError(
             f"the app's file comes first, before {target}", hint=f"anabranch {command} app.py --param value"
         )
-    app = load_app(target)
+    app = load_app(target, command)
     parser = _parser(command, target, app.summary, "")
     parser.add_argument("target", help=argparse.SUPPRESS)
     parameters = parameters_of(app)
@@ -69,12 +70,11 @@ def channels_option(text: str) -> Channels:
 
 def _parser(command: str, target: str | None, purpose: str, epilog: str) -> argparse.ArgumentParser:
     shown_target = target or "app.py[:name]"
-    return argparse.ArgumentParser(
+    return Parser(
         prog=f"anabranch {command} {shown_target}",
         usage=f"anabranch {command} {shown_target} [options]",
         description=purpose,
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
 

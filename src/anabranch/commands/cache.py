@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-
 from rich.console import Console
 from rich.filesize import decimal
 
 from anabranch.codegen import cache_folder
 from anabranch.commands.consoles import plain_console
+from anabranch.commands.parsers import Parser
 from anabranch.graph.phrases import counted
 
 PURPOSE = """\
@@ -23,11 +22,10 @@ example:
 
 
 def cache_command(given: list[str], errors: Console) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="anabranch cache",
         description=PURPOSE,
         epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--clear", action="store_true", help="remove everything that is in it")
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")

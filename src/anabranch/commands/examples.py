@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from anabranch.commands.consoles import plain_console
+from anabranch.commands.parsers import Parser
 from anabranch.errors import AnabranchError, UsageError
 from anabranch.load import apps_of_file
 
@@ -24,11 +24,10 @@ example:
 
 
 def examples_command(given: list[str], errors: Console) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="anabranch examples",
         description=PURPOSE,
         epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
     parser.parse_args(given)

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from anabranch.commands.app_options import channels_option, parse_app, print_command_help
 from anabranch.commands.consoles import plain_console
-from anabranch.errors import UsageError
+from anabranch.errors import AnabranchError, UsageError
 from anabranch.explain import Explanation, explain
-from anabranch.graph.format import as_text, why_not_lines
-from anabranch.graph.phrases import is_partitioned_into_regions
-from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
+from anabranch.graph.format import why_not_lines
+from anabranch.graph.phrases import is_partitioned_into_regions, why_sequential
+from anabranch.operators.formats.atomic_file import AtomicFile, writing_to
 from anabranch.run import FORMS
 
 PURPOSE = "Show what an app is made of, what of it runs in parallel, and why the rest does not."
@@ -54,7 +54,8 @@ def explain_command(given: list[str], errors: Console) -> int:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to show")
     group.add_argument("--stage", metavar="NAME", help="what is known after this stage of the compiler: build, "
-                       "properties, regions, joints, ordering, order_keys, fuse, generate (default: it)")  # fmt: skip
+                       "properties, regions, joints, ordering, order_keys, fuse or generate, "
+                       "the last and the default")  # fmt: skip
     group.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="draw regions with this "
                        "many channels: 4, or for each: R1=4,R2=2")  # fmt: skip
     group.add_argument("--on-spark", action="store_true", help="also how it is laid out on Spark")
@@ -87,14 +88,13 @@ def _must_have_layout(explanation: Explanation, options: dict[str, Any]) -> None
 
 
 def _as_text(explanation: Explanation, width: int, is_on_spark: bool) -> str:
-    """What `str()` of it says, or that and the layout, of which nothing in the text says the contrary."""
+    """What `str()` of it says, or that and the layout."""
+    text = explanation.to_text(width)
     if not is_on_spark:
-        return explanation.to_text(width)
+        return text
     from anabranch.engines.spark.explaining import as_text as layout_as_text
-    from anabranch.engines.spark.explaining import read_in_slices
 
-    plan, channels = explanation.plan, explanation.channels
-    return as_text(plan, channels, width, read_in_slices(plan.graph)) + layout_as_text(plan, channels, width)
+    return text + layout_as_text(explanation.plan, explanation.channels, width)
 
 
 # Output ----------------------------------------------------------------------------------------------------------
@@ -120,11 +120,12 @@ def _write_file(path: Path, text: str) -> None:
     """Complete or not at all, whatever was there before."""
     file = AtomicFile(path)
     try:
-        file.place.write_text(text, encoding="utf-8")
-    except OSError as problem:
+        with writing_to(path):
+            file.place.write_text(text, encoding="utf-8")
+        file.commit()
+    except AnabranchError:
         file.discard()
-        raise unwritable(path, problem) from None
-    file.commit()
+        raise
 
 
 def _print_code(code: str) -> None:
@@ -152,5 +153,5 @@ def _print_text(explanation: Explanation, *, is_on_spark: bool) -> None:
 def _print_why_not(explanation: Explanation, name: str, errors: Console) -> None:
     errors.print(Text.assemble(("error: ", "bold red"), f"'{name}' is not parallel"))
     operator = explanation.plan.graph.operator(name)
-    for line in why_not_lines(explanation.plan, operator, _WIDTH):
+    for line in why_not_lines(why_sequential(explanation.plan, operator), _WIDTH):
         errors.print(Text(line), soft_wrap=True)

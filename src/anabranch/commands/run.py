@@ -12,12 +12,21 @@ from rich.text import Text
 
 from anabranch.api.app import App
 from anabranch.commands.app_options import channels_option, parse_app, print_command_help
-from anabranch.commands.consoles import plain_console
+from anabranch.commands.consoles import plain_console, without_notes
 from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.engines.base import Metrics
 from anabranch.errors import UsageError
-from anabranch.progress import figures, print_collected, print_files, print_notes, shown, spark_start, written
+from anabranch.progress import (
+    figures,
+    print_collected,
+    print_files,
+    print_notes,
+    shown,
+    spark_start,
+    written,
+    written_so_far,
+)
 from anabranch.run import ENGINES, FORMS, default_engine, run
 
 PURPOSE = "Run an app: a function with @ab.app in a Python file."
@@ -48,10 +57,10 @@ def run_command(given: list[str], errors: Console) -> int:
         shown(errors, program.name, metrics, is_on_spark=options["engine"] == "spark") if is_shown else nullcontext()
     )
     try:
-        with display:
+        with display, without_notes(is_quiet=options["quiet"]):
             result = run(program, metrics=metrics, **{name: options[name] for name in _OF_A_RUN})
-    except KeyboardInterrupt:
-        kept = written(program.graph, metrics, is_interrupted=True)
+    except KeyboardInterrupt as interrupt:
+        kept = written_so_far(program.graph, metrics, getattr(interrupt, "kept", {}))
         errors.print(f"stopped after {figures(metrics)}{'; what was written so far is kept' if kept else ''}")
         for line in kept:
             errors.print(f"  {line}")

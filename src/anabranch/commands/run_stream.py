@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 from typing import Any
 
 from rich.console import Console
@@ -14,7 +14,15 @@ from anabranch.engines.base import Result
 from anabranch.engines.interrupts import shielded
 from anabranch.errors import UsageError
 from anabranch.graph.model import Program
-from anabranch.progress import print_collected, print_notes, stream_figures, stream_shown, written
+from anabranch.progress import (
+    StreamLine,
+    print_collected,
+    print_notes,
+    stream_figures,
+    stream_shown,
+    stream_told,
+    written,
+)
 from anabranch.start import checked_folder, start
 
 STREAM_OPTIONS = ("checkpoint", "once", "finish", "batch_mb")
@@ -30,7 +38,16 @@ def add_stream_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--once", action="store_true", help="process what is there now, and stop")
     group.add_argument("--finish", action="store_true", help="take what is there now as all there is: the streams end, "
                        "and so do the windows that are open")  # fmt: skip
-    group.add_argument("--batch-mb", metavar="MB", type=float, help=f"of a micro-batch at most; default: {_BATCH_MB:g}")
+    group.add_argument(
+        "--batch-mb", metavar="MB", type=_megabytes, help=f"of a micro-batch at most; default: {_BATCH_MB:g}"
+    )
+
+
+def _megabytes(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of megabytes") from None
 
 
 def run_stream(program: Program, options: dict[str, Any], errors: Console) -> int:
@@ -43,11 +60,14 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
     batch_mb = _BATCH_MB if options["batch_mb"] is None else options["batch_mb"]
     checked_folder(options["checkpoint"], batch_mb)
     is_shown = errors.is_terminal and not options["quiet"]
-    if not options["quiet"]:  # also where no figures are shown: else there would be nothing to see for a while
+    if not options["quiet"]:
         errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream")
-    with shielded():
+    line = StreamLine(program.name)
+    with shielded(), ExitStack() as display:
+        if not options["quiet"]:
+            display.enter_context(stream_shown(errors, line) if is_shown else stream_told(errors, line))
         query = start(program, batch_mb=batch_mb, **{name: options[name] for name in _OF_A_START})
-        display: AbstractContextManager[None] = stream_shown(errors, program.name, query) if is_shown else nullcontext()
+        line.query = query
         try:
             with display:
                 result = query.finish() if options["finish"] else query.await_done()
@@ -66,7 +86,7 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
         print_notes(errors, program.name, result.metrics)
     progress = query.progress
     if is_shown and (progress.tuples_in or progress.tuples_out):  # else what is there is of earlier runs
-        for line in written(program.graph, result.metrics):
-            errors.print(f"  {line}")
+        for each in written(program.graph, result.metrics):
+            errors.print(f"  {each}")
     print_collected(plain_console(), result)
     return 0

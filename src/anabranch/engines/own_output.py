@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.errors import SinkError
 from anabranch.graph.model import Graph, Operator
+from anabranch.operators.formats.partial_output import is_partial_of
 from anabranch.operators.sinks.write_file import WriteFile
 from anabranch.operators.sources.located import located
-from anabranch.operators.sources.read_files import ReadFiles, has_pattern
+from anabranch.operators.sources.patterns import would_find
+from anabranch.operators.sources.read_files import ReadFiles
 
 
 def check_inputs_stay(graph: Graph) -> None:
-    """A `SinkError` where a sink would replace a file that is there to be read."""
+    """A `SinkError` where a sink would replace a file that is there to be read, or add one to those read next time."""
     for source, files, sink, output in _pairs(graph):
         with located(source):
             found = files.files()
         for path in found:
-            place = os.path.realpath(path)
-            is_inside = output.is_folder and Path(place).is_relative_to(output.target)
-            if os.path.isfile(place) and (place == output.target or is_inside):  # a terminal may be both
-                raise _read_too(path, source, sink)
+            if _is_replaced(Path(os.path.realpath(path)), output):
+                raise SinkError(
+                    f"{path}: '{sink.id}' would write to what '{source.id}' reads",
+                    location=sink.location,
+                    hint="write to another place",
+                )
+    check_output_is_no_input(graph)
 
 
 def check_output_is_no_input(graph: Graph) -> None:
-    """A `SinkError` where a stream would find the file that it writes among those that arrive."""
+    """A `SinkError` where a source would find the file that a sink writes: the next run, or the stream itself."""
     for source, files, sink, output in _pairs(graph):
-        pattern = Path(os.path.abspath(files.pattern))
-        if has_pattern(files.pattern):
-            within = pattern if glob.has_magic(str(pattern)) and not pattern.is_dir() else pattern / "*"
-            is_found = any(Path(each).match(str(within)) for each in (output.target, os.path.abspath(output.path)))
-            is_found |= os.path.dirname(output.target) == os.path.realpath(pattern)
-        else:
-            is_found = os.path.realpath(pattern) == output.target
-        if is_found and not output.is_folder and not os.path.basename(output.target).startswith("."):
-            raise _read_too(output.path, source, sink)
+        if output.is_regular and any(would_find(files.pattern, each) for each in output.files):
+            raise SinkError(
+                f"{output.path}: '{source.id}' would read what '{sink.id}' writes",
+                location=sink.location,
+                hint="write to another place",
+            )
+
+
+def _is_replaced(place: Path, output: WriteFile) -> bool:
+    """Whether a run that writes an output replaces a file, or removes it. A terminal may be read and written."""
+    if not place.is_file():
+        return False
+    is_inside = output.is_folder and place.is_relative_to(output.target)
+    return str(place) == output.target or is_inside or is_partial_of(place, Path(output.target))
 
 
 def _pairs(graph: Graph) -> Iterator[tuple[Operator, ReadFiles, Operator, WriteFile]]:
@@ -45,11 +54,3 @@ def _pairs(graph: Graph) -> Iterator[tuple[Operator, ReadFiles, Operator, WriteF
         for source in graph.sources:
             if isinstance(sink.definition, WriteFile) and isinstance(source.definition, ReadFiles):
                 yield source, source.definition, sink, sink.definition
-
-
-def _read_too(path: str | Path, source: Operator, sink: Operator) -> SinkError:
-    return SinkError(
-        f"{path}: '{sink.id}' would write to what '{source.id}' reads",
-        location=sink.location,
-        hint="write to another place",
-    )

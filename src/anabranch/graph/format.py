@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.joints import Joint
@@ -14,7 +15,6 @@ from anabranch.graph.phrases import (
     elided,
     forms_words,
     forwards_words,
-    is_partitioned_into_regions,
     joint_words,
     names,
     ordering_words,
@@ -23,10 +23,10 @@ from anabranch.graph.phrases import (
     region_title,
     routing_words,
     selectivity_words,
+    sequential_operators,
     state_words,
     summary,
     types_out,
-    why_sequential,
 )
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Reason
@@ -216,24 +216,36 @@ def _pes(plan: Plan, width: int) -> Iterator[str]:
 
 
 def _not_parallel(plan: Plan, width: int, apart: Collection[str]) -> Iterator[str]:
-    """Why each operator that is in no region is in none, and the smallest edit that would change that."""
-    if not is_partitioned_into_regions(plan):
-        return
-    known = [operator for operator in plan.graph.operators if operator.id not in apart]
-    outside = [operator for operator in known if plan.region_of(operator.id) is None]
+    """Why each operator that is in no region is in none, and the smallest edit that would change that, said once."""
+    outside = sequential_operators(plan, apart)
     if not outside:
         return
     yield "Not parallel"
-    size = _name_columns(outside)
-    for operator in outside:
-        label = padded(printable(operator.id), size) + "  "
-        yield from why_not_lines(plan, operator, width, label)
+    size = _name_columns([operator for operators, _ in outside for operator in operators[:1]])
+    advised: dict[str, str] = {}
+    for operators, reasons in outside:
+        label = padded(printable(operators[0].id), size) + "  "
+        if len(operators) > 1:
+            yield from wrapped(names(operator.id for operator in operators), width, indent=2, hanging=2)
+            label = " " * columns(label)
+        yield from why_not_lines([_advised_once(each, advised, operators[0]) for each in reasons], width, label)
 
 
-def why_not_lines(plan: Plan, operator: Operator, width: int, label: str = "") -> Iterator[str]:
+def _advised_once(reason: Reason, advised: dict[str, str], operator: Operator) -> Reason:
+    """Of a hint that was given before, for which operator that was."""
+    hint = reason.hint
+    if hint is None:
+        return reason
+    if hint not in advised:
+        advised[hint] = operator.id
+        return reason
+    return replace(reason, hint=None if advised[hint] == operator.id else min(hint, f"as for {advised[hint]}", key=len))
+
+
+def why_not_lines(reasons: Iterable[Reason], width: int, label: str = "") -> Iterator[str]:
     """Why one operator is not parallel, at which line, and what to try, beside a label."""
     margin = 2 + columns(label)
-    for reason in why_sequential(plan, operator):
+    for reason in reasons:
         yield from wrapped(f"{label}{reason_words(reason)}", width, indent=2, hanging=margin)
         code = reason.location.code if reason.location is not None else ""
         if code:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from anabranch.graph.draw import svg_element
 from anabranch.graph.drawing.markup import Element, as_html, element
@@ -18,9 +18,9 @@ from anabranch.graph.phrases import (
     region_title,
     routing_words,
     selectivity_words,
+    sequential_operators,
     state_words,
     summary,
-    why_sequential,
 )
 from anabranch.graph.plan import PE, Plan, Region
 from anabranch.graph.properties import Reason
@@ -28,7 +28,8 @@ from anabranch.graph.properties import Reason
 _DASH = "–"
 
 
-def as_page(plan: Plan, channels: Mapping[str, int]) -> str:
+def as_page(plan: Plan, channels: Mapping[str, int], apart: Collection[str] = ()) -> str:
+    """An engine may do some operators in parallel without a region: what is `apart` is not said to be not parallel."""
     title = f"{plan.graph.name}: {summary(plan)}"
     head = element(
         "head",
@@ -39,7 +40,7 @@ def as_page(plan: Plan, channels: Mapping[str, int]) -> str:
     )
     body = element("body", element("div", svg_element(plan, channels), class_="drawing"))
     body.extend(_regions(plan, channels))
-    body.extend(_not_parallel(plan))
+    body.extend(_not_parallel(plan, apart))
     body.extend(_operators(plan))
     body.extend(_pes(plan))
     body.extend(_streams(plan))
@@ -68,15 +69,13 @@ def _region_row(region: Region, channels: Mapping[str, int]) -> list[Element | s
     return [element("b", region_title(region, channels)), operators, routing_words(region), joints, order]
 
 
-def _not_parallel(plan: Plan) -> list[Element]:
+def _not_parallel(plan: Plan, apart: Collection[str]) -> list[Element]:
     rows: list[list[Element | str]] = []
-    for operator in plan.graph.operators:
-        reasons = why_sequential(plan, operator)
-        if reasons:
-            why = element("div", *(_reason(reason, with_code=True) for reason in reasons))
-            hints = dict.fromkeys(reason.hint for reason in reasons if reason.hint)
-            edits = element("div", *(element("div", hint) for hint in hints)) if hints else _DASH
-            rows.append([_name(operator), why, edits])
+    for operators, reasons in sequential_operators(plan, apart):
+        why = element("div", *(_reason(reason, with_code=True) for reason in reasons))
+        hints = dict.fromkeys(reason.hint for reason in reasons if reason.hint)
+        edits = element("div", *(element("div", hint) for hint in hints)) if hints else _DASH
+        rows.append([element("div", *(element("div", _name(each)) for each in operators)), why, edits])
     return _section("Not parallel", ("operator", "why", "what would help"), rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
 from anabranch.errors import Location
@@ -144,6 +144,19 @@ def why_sequential(plan: Plan, operator: Operator) -> tuple[Reason, ...]:
     if plan.region_of(operator.id) is not None or not is_partitioned_into_regions(plan):
         return ()
     return plan.sequential.get(operator.id) or (Reason("region", "no reason is known", operator.location),)
+
+
+def sequential_operators(plan: Plan, apart: Collection[str]) -> list[tuple[list[Operator], tuple[Reason, ...]]]:
+    """The operators that are in no region and not `apart`, and why; those with the very same reasons together.
+
+    An engine may do some operators in parallel without a region, which are `apart`.
+    """
+    found: dict[tuple[Reason, ...], list[Operator]] = {}
+    for operator in plan.graph.operators:
+        reasons = () if operator.id in apart else why_sequential(plan, operator)
+        if reasons:
+            found.setdefault(reasons, []).append(operator)
+    return [(operators, reasons) for reasons, operators in found.items()]
 
 
 # Processing elements --------------------------------------------------------------------------------------------

@@ -121,6 +121,11 @@ def is_named_tuple(candidate: object) -> bool:
     return isinstance(candidate, type) and issubclass(candidate, tuple) and hasattr(candidate, "_fields")
 
 
+def is_defined_again(one: type, other: type) -> bool:
+    """Whether these are two definitions of one class, as by a cell of a notebook that was run again."""
+    return one is not other and (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
+
+
 def schema_of(candidate: object, local_names: dict[str, Any] | None = None) -> Schema:
     """The schema of a NamedTuple class; a `BuildError` says which attribute is not supported and why."""
     return _schema_of(candidate, local_names or {}, enclosing=())

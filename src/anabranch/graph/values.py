@@ -12,13 +12,18 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from anabranch.errors import PlainProblem, shown
-from anabranch.graph.schema import AttributeType, Schema
+from anabranch.errors import PlainProblem, in_words, shown
+from anabranch.graph.schema import AttributeType, Schema, is_defined_again
 
 SMALLEST_INT = -(2**63)
 LARGEST_INT = 2**63 - 1
 
 Converter = Callable[[Any], Any]
+
+DEFINED_AGAIN = (
+    " of another definition of that class, which was run again after the program was built; build the program anew, too"
+)
+TOO_FINE = 'has nanoseconds, and a datetime has microseconds; round it before, as pandas does with .round("us")'
 
 
 class ValueProblem(PlainProblem, TypeError):
@@ -44,13 +49,16 @@ def normalizer(schema: Schema) -> Converter:
 
     def normalize(item: Any) -> Any:
         if not isinstance(item, expected):
-            raise ValueProblem(f"{expected.__name__} expected, got {_describe(item)}")
+            again = DEFINED_AGAIN if is_defined_again(expected, type(item)) else ""
+            raise ValueProblem(f"{expected.__name__} expected, got {_describe(item)}{again}")
         values = []
-        for (name, convert), value in zip(converters, item, strict=True):
-            try:
+        name = ""
+        try:
+            for (name, convert), value in zip(converters, item, strict=True):  # noqa: B007  # for the message
                 values.append(convert(value))
-            except ValueProblem as problem:
-                raise ValueProblem(f"attribute '{name}' of {expected.__name__}: {problem}") from None
+        except Exception as problem:
+            cause = None if isinstance(problem, ValueProblem) else problem  # raised by a method of the value
+            raise ValueProblem(f"attribute '{name}' of {expected.__name__}: {in_words(problem)}") from cause
         return make(values)
 
     return normalize
@@ -68,7 +76,13 @@ def value_normalizer(kind: AttributeType) -> Converter:
     convert = _present_normalizer(kind)
     if not kind.optional:
         return convert
-    return lambda value: None if value is None else convert(value)
+    return lambda value: None if value is None or _is_missing(value) else convert(value)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is what pandas has for None: its NaT, which calls itself a datetime, and its NA."""
+    kind = type(value)
+    return kind.__name__ in ("NaTType", "NAType") and kind.__module__.partition(".")[0] == "pandas"
 
 
 def _present_normalizer(kind: AttributeType) -> Converter:
@@ -104,9 +118,12 @@ def _to_float(value: Any) -> float:
     if not isinstance(value, numbers.Real):
         raise ValueProblem(f"float expected, got {_describe(value)}")
     try:
-        return float(value)
+        real = float(value)
     except OverflowError:
         raise ValueProblem(f"{_describe_int(value)} is too large for a float") from None
+    if math.isinf(real) and abs(value) != math.inf:  # of more bits than a float has
+        raise ValueProblem(f"{_describe(value)} is too large for a float")
+    return real
 
 
 def _to_bool(value: Any) -> bool:
@@ -136,8 +153,10 @@ def _to_bytes(value: Any) -> bytes:
 
 def _to_datetime(value: Any) -> datetime:
     """Naive stays naive; what has a zone is expressed in UTC, so that equal moments are equal values."""
-    if not isinstance(value, datetime):
+    if not isinstance(value, datetime) or _is_missing(value):
         raise ValueProblem(f"datetime expected, got {_describe(value)}")
+    if getattr(value, "nanosecond", 0):  # a Timestamp of pandas
+        raise ValueProblem(f"{value} {TOO_FINE}")
     if value.tzinfo is not None:
         try:
             value = value.astimezone(UTC)
@@ -254,3 +273,24 @@ def order_value(value: Any) -> Any:
 
 def _number_order(value: float) -> tuple[int, float]:
     return (1, 0) if value != value else (0, value)
+
+
+def is_of_other_zone(value: Any, has_zone: bool | None) -> bool:
+    """Whether a value is a datetime with a zone where others have none, or the reverse; None: there were no others."""
+    return has_zone is not None and isinstance(value, datetime) and (value.tzinfo is not None) is not has_zone
+
+
+def check_zone(value: Any, has_zone: bool | None, attribute: str) -> bool | None:
+    """Whether the datetimes that are put on one scale have a zone, which the first of them decides for all.
+
+    A date has none, and decides nothing: it is the midnight that it begins with, as the datetimes beside it count.
+    """
+    if not isinstance(value, datetime):
+        return has_zone
+    if is_of_other_zone(value, has_zone):
+        own, others = ("without a zone", "one") if has_zone else ("with a zone", "none")
+        raise PlainProblem(
+            f"its attribute '{attribute}' is {value}, {own}, but the datetimes before it have {others}; "
+            "give all of them a zone, or none"
+        )
+    return value.tzinfo is not None

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationIn, PunctuationOut
-from anabranch.graph.values import is_same_key, key_reader
+from anabranch.graph.values import check_zone, is_of_other_zone, is_same_key, key_reader
 from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge, index_edges
 from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, OperatorDefinition, Step
 from anabranch.operators.windows import CLOCK, Axis, Window
@@ -67,10 +67,8 @@ class _Contents:
         self.definition = definition
         self.schema = operator.inputs[0].schema
         self.groups: dict[Any, list[Accumulator | None]] = {}
-        self.sample: Any = None
 
     def add(self, item: Any, group: Any) -> None:
-        self.sample = item
         if group not in self.groups:
             self.groups[group] = [self._accumulator(column) for _, column in self.definition.columns]
         for accumulator in self.groups[group]:
@@ -207,12 +205,13 @@ class _SlidingCountWindows(_Windows):
 class _TimeWindows(_Windows):
     """Windows by event time or delta, closed by the stream's clock or by the key's own."""
 
-    state = ("reached", "open")
+    state = ("reached", "zones", "open")
 
     def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
         super().__init__(operator, definition)
         self.axis = Axis(definition.window, operator.inputs[0].schema)
         self.has_key_clock = definition.window.clock == "key"
+        self.zones: dict[Any, bool] = {}  # clock -> whether its times, where they are datetimes, have a zone
         self.reached: dict[Any, int] = {}  # clock -> last boundary its time has reached
         self.open: dict[int, dict[Any, _Contents]] = {}  # end -> key -> window; keys by first arrival
         self.late_port = operator.output(definition.late) if definition.late is not None else None
@@ -220,7 +219,11 @@ class _TimeWindows(_Windows):
     def process(self, port: int, item: Any) -> Emissions:
         time = self.axis.time(item)
         key = self.key_of(item)
-        clock = ("key", key) if self.has_key_clock else ("stream",)
+        clock = self._clock_of(key)
+        if self.axis.has_zones:
+            if port == CLOCK and is_of_other_zone(item[self.axis.position], self.zones.get(clock)):
+                return  # an error where the tuple itself is
+            self._check_zone(clock, item)
         boundary = self.axis.boundary(time)
         if boundary > self.reached.get(clock, boundary - 1):
             self.reached[clock] = boundary
@@ -236,6 +239,15 @@ class _TimeWindows(_Windows):
                 window = self.open.setdefault(end, {}).setdefault(key, self.new_window())
                 window.add(item, self.group_of(item))
 
+    def _clock_of(self, key: Any) -> Any:
+        return ("key", key) if self.has_key_clock else ("stream",)
+
+    def _check_zone(self, clock: Any, item: Any) -> None:
+        """The first time of a clock decides whether its times have a zone."""
+        has_zone = check_zone(item[self.axis.position], self.zones.get(clock), self.axis.attribute)
+        if has_zone is not None:
+            self.zones[clock] = has_zone
+
     def _close_due(self, boundary: int, current_key: Any) -> Emissions:
         """Close windows in order of their end, within it in order of their first arrival."""
         for end in sorted(self.open):
@@ -243,18 +255,18 @@ class _TimeWindows(_Windows):
                 return
             for key in list(self.open[end]):
                 if not self.has_key_clock or is_same_key(key, current_key):
-                    yield partial(self._close_window, end, self.open[end].pop(key))
+                    yield partial(self._close_window, end, key, self.open[end].pop(key))
             if not self.open[end]:
                 del self.open[end]
 
-    def _close_window(self, end: int, window: _Contents) -> Iterator[Step]:
-        like = window.sample[self.axis.position]
+    def _close_window(self, end: int, key: Any, window: _Contents) -> Iterator[Step]:
+        has_zone = self.zones.get(self._clock_of(key))
         # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
         asked = [column.edge for _, column in self.definition.columns if isinstance(column, WindowEdge)]
         edge_of = {"start": self.axis.start_of, "end": self.axis.end_of}
         index = index_edges(end)
         self._note(window, next(iter(window.groups.values())), index)
-        edges = {edge: edge_of[edge](end, like) for edge in asked if edge in edge_of}
+        edges = {edge: edge_of[edge](end, has_zone) for edge in asked if edge in edge_of}
         yield from self.close(window, {**edges, **index})
 
     def _late(self, item: Any) -> Iterator[Emission]:
@@ -265,8 +277,8 @@ class _TimeWindows(_Windows):
 
     def finish(self) -> Emissions:
         for end in sorted(self.open):
-            for window in self.open[end].values():
-                yield partial(self._close_window, end, window)
+            for key, window in self.open[end].items():
+                yield partial(self._close_window, end, key, window)
 
 
 class _PunctuatedWindows(_Windows):

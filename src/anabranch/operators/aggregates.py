@@ -204,8 +204,26 @@ class _Mean(_Sum):
         return self.total / self.count if self.count else None
 
 
+SCALED = 2.0**-600  # so much smaller, no square of a distance and no sum of these is beyond the range of floats
+
+
+def add_to_spread(value: float, count: int, mean: float, squares: float, scale: float) -> tuple[float, float, float]:
+    """Mean, squares of distances and scale with one more value, which is the `count`th, by Welford's recurrence.
+
+    From the first square that is beyond the range of floats on, all is multiplied by a power of two, the scale, which
+    changes no digit of it.
+    """
+    scaled = value * scale
+    distance = scaled - mean
+    new_mean = mean + distance / count
+    new_squares = squares + distance * (scaled - new_mean)
+    if not math.isfinite(new_squares) and math.isfinite(value) and math.isfinite(squares):
+        return add_to_spread(value, count, mean * SCALED, squares * SCALED * SCALED, scale * SCALED)
+    return new_mean, new_squares, scale
+
+
 class _Deviation:
-    """Standard deviation by Welford's recurrence, so that one pass has one defined result."""
+    """Standard deviation in one pass over the values, so that it has one defined result."""
 
     def __init__(self, position: int, ddof: int, kind: AttributeType) -> None:
         self.position = position
@@ -214,22 +232,21 @@ class _Deviation:
         self.count = 0
         self.mean = 0.0
         self.squares = 0.0
+        self.scale = 1.0
 
     def add(self, item: Any) -> None:
         value = item[self.position]
         if value is None:
             return
         self.count += 1
-        distance = value - self.mean
-        self.mean += distance / self.count
-        self.squares += distance * (value - self.mean)
+        self.mean, self.squares, self.scale = add_to_spread(value, self.count, self.mean, self.squares, self.scale)
 
     def result(self) -> Any:
         if self.count == 0 and self.optional:
             return None
         if self.count <= self.ddof:
             return math.nan
-        return math.sqrt(self.squares / (self.count - self.ddof))
+        return math.sqrt(self.squares / (self.count - self.ddof)) / self.scale
 
 
 class _Extreme:

@@ -75,7 +75,7 @@ class Meaning:
 
 
 class SinkMeaning(Meaning):
-    """A sink is opened before the first tuple and closed whatever happens.
+    """A sink is opened before the first tuple, and closed when the run has succeeded; where not, what it has is kept.
 
     For a stream it is resumed instead of opened, and synced after every stretch of tuples that is to count as one. A
     stretch that was not synced, or whose position was not kept, comes again.
@@ -87,14 +87,25 @@ class SinkMeaning(Meaning):
     def open(self) -> None:
         """Get ready to write; what cannot be written is said here, before any tuple was processed."""
 
+    def complete(self) -> None:
+        """Write what is left. Behind it `close` has as little to do, and to fail at, as can be."""
+
     def close(self) -> None:
-        """Make what was written last."""
+        """Make what was written last: the run has succeeded."""
+
+    def keep(self) -> Path | None:
+        """Instead of `close`, for a run that did not succeed: where what was written is now, if it is somewhere."""
+        self.close()
+        return None
 
     def discard(self) -> None:
         """Instead of `close`, for a run that never began."""
 
     def check_new(self) -> None:
         """Before a stream begins: a `SinkError` where the output cannot be written, or is not of this stream."""
+
+    def check_written(self, position: Any, folder: Path) -> None:
+        """Before a stream goes on: a `SinkError` where what was written up to `position` is not there any more."""
 
     def resume(self, position: Any | None, folder: Path) -> None:
         """Instead of `open`, for a stream: go on behind `position`, which `sync` returned last; None where it begins.

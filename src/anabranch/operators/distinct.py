@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationIn
-from anabranch.graph.values import key_reader
+from anabranch.graph.values import check_zone, is_of_other_zone, key_reader
 from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
 from anabranch.operators.windows import CLOCK, Axis, Window
 
@@ -39,7 +39,7 @@ class Distinct(OperatorDefinition):
 
 
 class _DistinctMeaning(Meaning):
-    state = ("clock", "boundary", "arrived", "held", "seen")
+    state = ("clock", "has_zone", "boundary", "arrived", "held", "seen")
 
     def __init__(self, operator: Operator, definition: Distinct) -> None:
         super().__init__(operator)
@@ -49,6 +49,7 @@ class _DistinctMeaning(Meaning):
         is_by_time = definition.window is not None and definition.window.is_by_time
         self.axis = Axis(definition.window, schema) if definition.window and is_by_time else None
         self.clock: Any = None
+        self.has_zone: bool | None = None  # of the times, where they are datetimes
         self.boundary: int | None = None
         self.arrived = 0
         self.held: deque[tuple[Any, Any]] = deque()  # (time, key): what a sliding window holds
@@ -57,14 +58,23 @@ class _DistinctMeaning(Meaning):
     def process(self, port: int, item: Any) -> Iterator[Emission]:
         time = None if self.axis is None else self.axis.time(item)
         if port == CLOCK:
-            self.clock = time if self.clock is None else max(self.clock, time)
+            self._move_clock(item, time)
             return
+        if self.axis is not None and self.axis.has_zones:
+            self.has_zone = check_zone(item[self.axis.position], self.has_zone, self.axis.attribute)
         key = self.key_of(item)
         self._forget(time)
         is_new = not self.seen[key]
         self._remember(key, time)
         if is_new:
             yield 0, item
+
+    def _move_clock(self, item: Any, time: Any) -> None:
+        """A tuple that is here only for its time; where it is itself, it may be an error."""
+        assert self.axis is not None
+        if not is_of_other_zone(item[self.axis.position], self.has_zone):
+            self.has_zone = check_zone(item[self.axis.position], self.has_zone, self.axis.attribute)
+            self.clock = time if self.clock is None else max(self.clock, time)
 
     def punctuation(self, port: int) -> Emissions:
         if self.window is not None and self.window.shape == "punctuated":

@@ -55,11 +55,15 @@ def each_emission(result: Any, operator: Operator) -> Iterator[Emission]:
 
 def routed(item: Any, operator: Operator) -> Emission:
     if isinstance(item, To):
-        for index, port in enumerate(operator.outputs):
-            if port.name == item.output and port.name != "dead_letter":
-                return index, item.item
-        names = ", ".join(port.name for port in operator.outputs if port.name != "dead_letter")
+        if item.output in output_names(operator):
+            return operator.output(item.output), item.item
+        names = ", ".join(output_names(operator))
         raise PlainProblem(f"there is no output {item.output!r}; the outputs are {names}")
     if operator.outputs[0].name != "out":
         raise PlainProblem("it has only named outputs: say which one, with ab.to(name, tuple)")
     return 0, item
+
+
+def output_names(operator: Operator) -> list[str]:
+    """The outputs that tuples can be addressed to; dead letters are the engine's own."""
+    return [port.name for port in operator.outputs if port.name != "dead_letter"]

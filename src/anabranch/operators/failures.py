@@ -26,6 +26,9 @@ _NOT_THE_USERS = (
 # Files of generated code, and for each how a place in it is a line of the user's.
 GENERATED: dict[str, Callable[[TracebackType], Location | None]] = {}
 
+# What no `on_error` passes over: failures that are not the user's.
+ALWAYS_STOP: list[Callable[[Exception], bool]] = []
+
 _CALLS_USER_CODE = ("for_each", "generate", "beacon")  # the sources and sinks that do
 
 
@@ -59,7 +62,7 @@ def after_failure(
 ) -> tuple[int, Any] | None:
     """Stop the run, or do what `on_error` of the operator says: perhaps a dead letter goes out, on a port."""
     error = operator_error(operator, problem, None if operator.is_source else item, during)
-    if operator.on_error == "stop":
+    if operator.on_error == "stop" or any(is_ours(problem) for is_ours in ALWAYS_STOP):
         raise error
     if operator.on_error == "skip":
         metrics.skipped += 1

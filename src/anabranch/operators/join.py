@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationOut
-from anabranch.graph.values import key_reader
+from anabranch.graph.values import check_zone, key_reader
 from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
 from anabranch.operators.windows import Axis, Window
 
@@ -38,7 +38,7 @@ class Join(OperatorDefinition):
 
 
 class _JoinMeaning(Meaning):
-    state = ("windows", "clock")
+    state = ("windows", "clock", "has_zone")
 
     def __init__(self, operator: Operator, definition: Join) -> None:
         super().__init__(operator)
@@ -53,6 +53,7 @@ class _JoinMeaning(Meaning):
             JoinWindow(definition.right, right),
         ]
         self.clock: Any = None  # the largest time seen on either input
+        self.has_zone: bool | None = None  # of the times on either input, where they are datetimes
         # An engine that runs several of it, each for some of the keys, says what the time was before a tuple came.
         self.told: Callable[[], Any] | None = None
 
@@ -61,6 +62,8 @@ class _JoinMeaning(Meaning):
         time = own.time(item)
         if self.told is not None:
             self.pass_to(self.told())
+        if own.axis is not None and own.axis.has_zones:
+            self.has_zone = check_zone(item[own.axis.position], self.has_zone, own.axis.attribute)
         self.pass_to(time)
         key = self.keys[port](item)
         match = self.definition.match

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationOut
-from anabranch.graph.values import order_reader
+from anabranch.graph.values import check_zone, order_reader
 from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
 
 
@@ -29,15 +29,20 @@ class MergeBy(OperatorDefinition):
 
 
 class _MergeByMeaning(Meaning):
-    state = ("waiting", "open")
+    state = ("waiting", "open", "has_zone")
 
     def __init__(self, operator: Operator, attribute: str) -> None:
         super().__init__(operator)
-        self.order = order_reader(operator.inputs[0].schema, [attribute])
+        schema = operator.inputs[0].schema
+        self.order = order_reader(schema, [attribute])
+        self.datetime = attribute if schema[attribute].kind == "datetime" else None
+        self.has_zone: bool | None = None  # of that datetime
         self.waiting: list[deque[Any]] = [deque() for _ in operator.inputs]
         self.open = set(range(len(operator.inputs)))
 
     def process(self, port: int, item: Any) -> Iterator[Emission]:
+        if self.datetime is not None:
+            self.has_zone = check_zone(getattr(item, self.datetime), self.has_zone, self.datetime)
         self.waiting[port].append(item)
         yield from self._release()
 

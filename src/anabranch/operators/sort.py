@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationOut
-from anabranch.graph.values import order_reader
+from anabranch.graph.values import check_zone, order_reader
 from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
 
 
@@ -30,15 +30,20 @@ class Sort(OperatorDefinition):
 
 
 class _SortMeaning(Meaning):
-    state = ("buffer",)
+    state = ("buffer", "zones")
 
     def __init__(self, operator: Operator, definition: Sort) -> None:
         super().__init__(operator)
-        self.order = order_reader(operator.inputs[0].schema, definition.by)
+        schema = operator.inputs[0].schema
+        self.order = order_reader(schema, definition.by)
+        self.datetimes = [name for name in definition.by if schema[name].kind == "datetime"]
         self.count = definition.count
+        self.zones: dict[str, bool | None] = {}  # whether those of an attribute have a zone
         self.buffer: list[Any] = []
 
     def process(self, port: int, item: Any) -> Iterator[Emission]:
+        if self.datetimes:  # even where no two are compared: what fails should not depend on what is in the buffer
+            self.zones = {name: check_zone(getattr(item, name), self.zones.get(name), name) for name in self.datetimes}
         # `insort_right` puts a tuple behind its equals: ties leave in order of arrival.
         bisect.insort_right(self.buffer, item, key=self.order)
         if len(self.buffer) >= self.count:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
 from anabranch.errors import BuildError, PlainProblem
 from anabranch.graph.schema import Schema
+from anabranch.graph.values import LARGEST_INT, SMALLEST_INT
 
 CLOCK = 1  # an input that engines may give to what has windows: its tuples are only there for their time
 
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
+
+# What the edge of a window may be beyond, by the type of its time.
+_RANGES = {
+    "int": "64 bits",
+    "float": "the largest float",
+    "datetime": "the years 1 to 9999",
+    "date": "the years 1 to 9999",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,9 +55,9 @@ class Window:
     def __str__(self) -> str:
         if self.shape == "punctuated":
             return "punctuated"
-        parts = [f"{self.measure} {float(self.length):g}"]
+        parts = [f"{self.measure} {_in_short(self.length)}"]
         if self.slide is not None and self.shape == "sliding":
-            parts.append(f"slide {float(self.slide):g}")
+            parts.append(f"slide {_in_short(self.slide)}")
         if self.on:
             parts.append(f"on {self.on}")
         if self.clock == "key":
@@ -64,7 +74,8 @@ class Axis:
     A window is known by the index of the boundary it ends at: window j covers [j·slide - length, j·slide). Ints, dates
     and datetimes are whole numbers (microseconds for the latter two). Where the attribute is a float, so are the
     edges: each is the float nearest to the exact multiple, and times are compared with that. So a tuple at 0.3 begins
-    the window that follows [0.2, 0.3), although 0.3 // 0.1 is 2.0, and no tuple lies outside the edges it is shown.
+    the window that follows [0.2, 0.3), although 0.3 // 0.1 is 2.0, and no tuple lies outside the edges it is shown
+    (but where floats are further apart than boundaries, and several of these are one float).
     """
 
     def __init__(self, window: Window, schema: Schema) -> None:
@@ -72,9 +83,10 @@ class Axis:
         self.attribute = window.on
         self.position = schema.names.index(window.on)
         self.kind = schema[window.on].kind
+        self.has_zones = self.kind == "datetime"  # so that they are worth looking at
         self._length = self._on_axis(window.length)
         self._slide = self._on_axis(window.slide) if window.slide is not None else self._length
-        self.length = float(self._length) if self.kind == "float" else self._length
+        self.length = _nearest_float(self._length) if self.kind == "float" else self._length
 
     def _on_axis(self, amount: Fraction) -> Fraction | int:
         if self.kind == "float":
@@ -115,31 +127,51 @@ class Axis:
         return index + 1 if self.point(index + 1, before) <= time else index
 
     def point(self, index: int, before: Fraction | int = 0) -> Any:
-        """j·slide - `before`, as a number of the axis."""
+        """j·slide - `before`, as a number of the axis to compare times with: beyond all floats it is infinite."""
         exact = index * self._slide - before
         return _nearest_float(exact) if self.kind == "float" else exact
 
-    def start_of(self, index: int, like: Any) -> Any:
-        return self._as_attribute(self.point(index, self._length), like)
+    def start_of(self, index: int, has_zone: bool | None = None) -> Any:
+        return self.shown(self.point(index, self._length), "start", has_zone)
 
-    def end_of(self, index: int, like: Any) -> Any:
-        return self._as_attribute(self.point(index, 0), like)
+    def end_of(self, index: int, has_zone: bool | None = None) -> Any:
+        return self.shown(self.point(index, 0), "end", has_zone)
 
-    def _as_attribute(self, number: Any, like: Any) -> Any:
-        """A point of the axis as a value of the attribute; `like` says whether datetimes have a zone."""
-        if self.kind not in ("datetime", "date"):
+    def shown(self, number: Any, edge: str, has_zone: bool | None = None) -> Any:
+        """A point of the axis as a value of the attribute; what cannot be one is an error, and never another value."""
+        try:
+            return self._as_attribute(number, has_zone)
+        except OverflowError:
+            reason = f"the {edge} of the window is beyond {_RANGES[self.kind]}, so no {self.kind} can show it"
+            raise PlainProblem(reason) from None
+
+    def _as_attribute(self, number: Any, has_zone: bool | None) -> Any:
+        if self.kind == "float":
+            if math.isinf(number):
+                raise OverflowError
+            return number
+        if self.kind == "int":
+            if not SMALLEST_INT <= number <= LARGEST_INT:
+                raise OverflowError
             return number
         moment = _EPOCH + number * _MICROSECOND
         if self.kind == "date":
             return moment.date()
-        return moment.replace(tzinfo=like.tzinfo)
+        return moment.replace(tzinfo=UTC) if has_zone else moment
+
+
+def _in_short(amount: Fraction) -> str:
+    try:
+        return f"{float(amount):g}"
+    except OverflowError:
+        return f"{Decimal(int(amount)).normalize():.6g}"
 
 
 def _nearest_float(exact: Fraction | int) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def microseconds(value: date | datetime) -> int:

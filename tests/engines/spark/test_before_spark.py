@@ -18,6 +18,7 @@ from anabranch.engines.base import Metrics
 from anabranch.engines.spark import engine
 from anabranch.engines.spark.streams import start as streams
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.engines.spark.streams.sealed_files import write_sealed
 from anabranch.errors import RunError, SinkError, SourceError
 from anabranch.graph.model import Program
 from anabranch.operators.sinks.base import SinkDefinition
@@ -200,6 +201,30 @@ def test_how_long_spark_took_to_start_is_a_figure_of_its_own(monkeypatch: pytest
     assert 0.05 <= found.spark_start <= found.elapsed
 
 
+def not_parallel() -> Any:
+    return ab.from_items(Item, [Item(1), Item(2)]).process(Running)
+
+
+@pytest.mark.parametrize(("has_session", "is_said"), [(False, True), (True, False)])
+def test_where_nothing_is_parallel_it_is_said_before_spark_starts_and_what_is_faster(
+    has_session: bool, is_said: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(engine, "has_session", lambda options: has_session)
+    with pytest.raises(SparkWasAsked):
+        ab.run(not_parallel().collect("out"), engine="spark")
+    assert ["nothing in it can run in parallel" in each for each in caplog.messages] == [True] * is_said
+    assert all("--engine fused" in each for each in caplog.messages)
+
+
+def test_where_something_is_parallel_nothing_is_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(engine, "has_session", lambda options: False)
+    with pytest.raises(SparkWasAsked):
+        ab.run(items().collect("out"), engine="spark")
+    assert caplog.messages == []
+
+
 # Streams --------------------------------------------------------------------------------------------------------------
 
 
@@ -277,12 +302,17 @@ def test_a_checkpoint_of_another_program_or_version_is_refused_before_spark(tmp_
         ab.start(items().collect("out"), checkpoint=state, channels=7)
     with pytest.raises(SparkWasAsked):  # and nobody has kept it locked
         ab.start(items().collect("out"), checkpoint=state)
-    identity = json.loads((state / "stream.json").read_text())
-    (state / "stream.json").write_text(json.dumps({**identity, "format": 1}))
+    content = (state / "commit.json").read_bytes()
+    (state / "commit.json").write_bytes(content.replace(b'"batch": ', b'"batch": 1'))
+    with pytest.raises(RunError, match=r"commit\.json: the checkpoint is damaged"):
+        ab.start(items().collect("out"), checkpoint=state)
+    (state / "commit.json").write_bytes(content)
+    identity = Checkpoint(state).identity() or {}
+    write_sealed(state / "stream.json", json.dumps({**identity, "format": 1}).encode())
     with pytest.raises(CheckpointError, match="by another version"):
         ab.start(items().collect("out"), checkpoint=state)
     (state / "stream.json").write_text("{")
-    with pytest.raises(RunError, match=r"damaged: stream\.json cannot be read"):
+    with pytest.raises(RunError, match=r"stream\.json: the checkpoint is damaged"):
         ab.start(items().collect("out"), checkpoint=state)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import pickle
 import sys
@@ -22,7 +23,7 @@ from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.order import Moment, Number
 from anabranch.engines.spark.shipping import ship_error, shipped, unship_error, unshipped
 from anabranch.engines.spark.troubles import spark_error
-from anabranch.errors import OperatorError, RunError, SourceError
+from anabranch.errors import Location, OperatorError, RunError, SourceError
 from anabranch.graph.model import Graph, Program
 from anabranch.graph.values import ValueProblem
 from anabranch.run import as_program
@@ -174,6 +175,25 @@ def test_an_error_says_its_tuple_whatever_its_cause_is(cause: Exception) -> None
     assert str(found) == str(error)
     assert isinstance(found, OperatorError)
     assert found.item == Item(5, "x")
+
+
+def test_an_error_says_its_tuple_where_only_the_driver_knows_the_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a notebook's cell, and of a file in a folder that the worker is not in: it shows other lines."""
+    here = tmp_path / "here"
+    here.mkdir()
+    cell, file = Location("/tmp/ipykernel_1/2.py", 1), Location(str(here / "app.py"), 1)
+    error = OperatorError("one", location=cell, raised_at=file, cause=ValueError("x"), item=Item(5, "x"))
+    sent = ship_error(Moment((Number("draw"),), (3,)), error)
+    monkeypatch.chdir(here)
+    monkeypatch.setitem(linecache.cache, cell.file, (8, None, ["the cell\n"], cell.file))
+    found = unship_error(sent, as_program(numbers().collect("out")).graph)[1]
+    assert isinstance(found, OperatorError)
+    assert found.item == Item(5, "x")
+    assert str(found).splitlines()[1:] == [
+        "  at /tmp/ipykernel_1/2.py:1   the cell", "  raised at app.py:1", "  on Item(n=5, s='x')"
+    ]  # fmt: skip
 
 
 def test_a_class_of_the_main_program_is_the_users_in_a_worker_too(monkeypatch: pytest.MonkeyPatch) -> None:

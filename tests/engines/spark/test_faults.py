@@ -5,7 +5,6 @@ A stream runs in a process of its own (`killed_stream.py`), while files are move
 
 from __future__ import annotations
 
-import json
 import random
 import signal
 import time
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
+from anabranch.engines.spark.streams.checkpoint import Checkpoint
 from tests.engines.spark.streams.killed_stream import POINTS
 from tests.engines.spark.streams.running_streams import Feeder, Running, check, committed, killed, stream, wait_until
 
@@ -38,7 +38,9 @@ def kill_java(running: Running) -> None:
     """The process that runs the stream says so, and ends."""
     assert all(map(killed, running.java()))
     assert running.wait() == 1
-    assert "SparkError: Spark failed: its Java has ended, or was killed" in running.said.read_text()
+    said = running.said.read_text()
+    assert "SparkError: Spark failed: its Java has ended, or was killed" in said
+    assert said.count("Traceback") == 1, "of the program itself, which does not catch the error"
 
 
 def kill_workers(running: Running, folder: Path) -> None:
@@ -71,8 +73,8 @@ def test_workers_are_killed_and_then_the_driver_between_a_commit_of_ours_and_tha
             assert running.wait() == KILLED, "their tasks are tried again by others, up to the batch in which it dies"
         assert committed(tmp_path) == 4
         finish(tmp_path, "chained")  # at once, with the Java of the one before still there
-    channels = json.loads((tmp_path / "state" / "stream.json").read_text())["channels"]
-    assert channels == {"R1": 4, "R2": 4}, "those of one core, as at the first start"
+    identity = Checkpoint(tmp_path / "state").identity() or {}
+    assert identity["channels"] == {"R1": 4, "R2": 4}, "those of one core, as at the first start"
 
 
 @pytest.mark.slow

@@ -82,6 +82,7 @@ class Process:
         self.folder = folder / "scripts"
         self.scratch = folder / "scratch"
         self.server: subprocess.Popen[bytes] | None = None
+        self.patience = 240  # seconds
         self.folder.mkdir()
         self.scratch.mkdir()
         (self.folder / "checked.py").write_text(CHECKED)
@@ -110,7 +111,7 @@ class Process:
             env=self.environment | variables,
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=self.patience,
             check=False,
         )
         assert done.returncode == 0, done.stderr
@@ -163,11 +164,12 @@ print(SparkSession.active() is session, session.conf.get("spark.master"))
 
 url = session.sparkContext.uiWebUrl
 def asked(what):
-    with urllib.request.urlopen(f"{url}/api/v1/applications/{session.sparkContext.applicationId}/{what}") as answer:
+    with urllib.request.urlopen(f"{url}/api/v1/applications/{session.sparkContext.applicationId}{what}") as answer:
         return json.load(answer)
 
-print(sorted({job["description"] for job in asked("jobs")}))
-plan = asked("sql?details=true&planDescription=true")[-1]["planDescription"]
+print(asked("")["name"], sorted({job["description"] for job in asked("/jobs")}))
+print(*sorted({stage["name"] for stage in asked("/stages")}), sep="; ")
+plan = asked("/sql?details=true&planDescription=true")[-1]["planDescription"]
 print("Arguments: R1 (Running)(" in plan, "Arguments: R2 (Running_2)(" in plan)
 print(url.rpartition(":")[0])
 port = "%04X" % int(url.rpartition(":")[2])
@@ -189,7 +191,8 @@ def test_a_session_of_our_own(process: Process) -> None:
         "exact []",
         "exact []",
         "True local[*,4]",
-        "['running: sources (beacon); R1 (Running); R2 (Running_2)']",
+        "running ['running: sources (beacon); R1 (Running); R2 (Running_2)']",
+        "R1 (Running); R2 (Running_2); for the driver (out); sources (beacon)",
         "True True",
         "http://127.0.0.1",
         "True",
@@ -307,7 +310,7 @@ def test_connect_without_a_server_or_its_packages(process: Process) -> None:
             refused(master="sc://127.0.0.1:{silent.getsockname()[1]}")
         """
         printed, complained = process.run(script)
-    first, second, hint = printed.splitlines()
+    first, _, second, hint = printed.splitlines()
     assert first.startswith("SparkError | no Spark Connect server listens at sc://127.0.0.1:")
     assert second.startswith("SparkError | Spark Connect lacks a package: grpcio >= ")
     assert hint == f"  try: {sys.executable} -m pip install 'anabranch[connect]'"
@@ -317,6 +320,8 @@ def test_connect_without_a_server_or_its_packages(process: Process) -> None:
 def test_a_cluster_of_several_processes(process: Process) -> None:
     script = """
         import os
+        from typing import NamedTuple
+        import anabranch as ab
         from checked import check
         from pyspark.sql import SparkSession
         check(master="local-cluster[2,1,1024]")
@@ -330,8 +335,18 @@ def test_a_cluster_of_several_processes(process: Process) -> None:
 
         # Each executor starts its own Python, and that the workers.
         print(len({row.id for row in session.range(0, 8, 1, 8).mapInArrow(process_ids, "id long").collect()}))
+
+        class Line(NamedTuple):
+            text: str
+
+        # A path that is another one for each process.
+        try:
+            ab.run(ab.read_lines("/proc/self/cwd/checked.py", Line).collect("out"), engine="spark")
+        except ab.SourceError as error:
+            print(error.message)
     """
     printed, complained = process.run(script)
-    assert printed.splitlines() == ["exact []", "2 False", "2"]
+    unseen = f"no such file on {socket.gethostname()}, where a worker of Spark's has to read it"
+    assert printed.splitlines() == ["exact []", "2 False", "2", f"/proc/self/cwd/checked.py: {unseen}"]
     assert complained == ""
     assert process.has_left_nothing()

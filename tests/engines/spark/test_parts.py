@@ -127,7 +127,7 @@ def test_without_an_order_the_error_is_the_oracles_all_the_same(tmp_path: Path) 
     for epoch in (1, 7, 100):
         with pytest.raises(RunError) as found:
             simulated(program(f"{tmp_path}/many/"), epoch)
-        assert str(found.value) == str(expected.value)
+        assert str(found.value).replace("many", "one") == str(expected.value)
 
 
 def test_tuples_are_counted_where_they_are_written(tmp_path: Path) -> None:
@@ -152,8 +152,8 @@ def test_an_error_cuts_the_folder_at_its_place_in_the_order(tmp_path: Path, epoc
         sequential.run(failing(ITEMS, f"{tmp_path}/one/"))
     with pytest.raises(RunError) as found:
         simulated(failing(ITEMS, f"{tmp_path}/many/"), epoch)
-    assert str(found.value) == str(expected.value)
-    assert rows_in(tmp_path / "many") == rows_in(tmp_path / "one")
+    assert str(found.value).replace("many", "one") == str(expected.value)
+    assert rows_in(tmp_path / "many.partial") == rows_in(tmp_path / "one.partial") != []
 
 
 @pytest.mark.parametrize("epoch", [1, 7, 100])
@@ -169,8 +169,9 @@ def test_a_tuple_that_cannot_be_written_cuts_it_too(tmp_path: Path, epoch: int) 
         sequential.run(program(f"{tmp_path}/one/"))
     with pytest.raises(RunError) as found:
         simulated(program(f"{tmp_path}/many/"), epoch)
-    assert str(found.value) == str(expected.value)
-    texts = ["".join(file.read_text() for file in sorted((tmp_path / name).iterdir())) for name in ("one", "many")]
+    assert str(found.value).replace("many", "one") == str(expected.value)
+    folders = [tmp_path / "one.partial", tmp_path / "many.partial"]
+    texts = ["".join(file.read_text() for file in sorted(folder.iterdir())) for folder in folders]
     assert texts[0] == texts[1] != ""
 
 
@@ -244,7 +245,7 @@ def test_a_folder_that_workers_do_not_see_is_an_error_and_not_an_empty_output(tm
 def test_a_file_that_was_written_and_is_gone_is_missed(tmp_path: Path, program: Any) -> None:
     with pytest.raises(SinkError, match=r"part-00000000\.csv was written by a worker, and is not there"):
         run_on(Losing(), compile(program(ITEMS, f"{tmp_path}/out/")), Metrics(), channels=2, epoch=7)
-    assert list(tmp_path.iterdir()) == []
+    assert [each.name for each in tmp_path.iterdir()] == ["out.partial"], "what is there is kept"
 
 
 # What killed tasks leave --------------------------------------------------------------------------------------------
@@ -273,7 +274,7 @@ def test_what_a_killed_task_left_does_not_change_an_error(tmp_path: Path) -> Non
         sequential.run(failing(ITEMS, f"{tmp_path}/one/"))
     with pytest.raises(RunError, match="eight"):
         run_on(Killed(), compile(failing(ITEMS, f"{tmp_path}/many/")), Metrics(), channels=2, epoch=7)
-    assert rows_in(tmp_path / "many") == rows_in(tmp_path / "one")
+    assert rows_in(tmp_path / "many.partial") == rows_in(tmp_path / "one.partial") != []
 
 
 def test_where_only_that_is_left_there_is_a_file_without_rows(tmp_path: Path) -> None:

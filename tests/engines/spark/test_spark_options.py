@@ -29,8 +29,24 @@ class Item(NamedTuple):
         ({"master": "sc://host:port"}, "sc://host:port is no address of a Spark Connect", "sc://localhost:15002"),
         ({"master": "sc://host:99999"}, "sc://host:99999 is no address of a Spark Connect", "sc://localhost:15002"),
         ({"master": "sc://"}, "sc:// is no address of a Spark Connect", "sc://localhost:15002"),
+        ({"master": "spark://host"}, "master='spark://host' names no port", "spark://host:7077"),
+        (
+            {"master": "spark://host:port"},
+            "master='spark://host:port' is no address of a Spark master",
+            "spark://host:",
+        ),
+        ({"master": "spark://a:1,b"}, "master='spark://a:1,b' names no port", "spark://host:7077"),
+        ({"master": "spark://:7077"}, "master='spark://:7077' is no address of a Spark master", "spark://host:7077"),
+        ({"master": "spark://h:1/x"}, "master='spark://h:1/x' is no address of a Spark master", "spark://host:7077"),
         ({"master": "nonsense"}, "master='nonsense' is none that Spark knows", "local[4]"),
         ({"master": "local[x]"}, "master='local[x]' is none that Spark knows", "local[4]"),
+        ({"spark_conf": {"spark.master": "x"}}, "spark.master=x is none that Spark knows", "local[4]"),
+        (
+            {"spark_conf": {"spark.master": "local[2]"}, "master": "local[1]"},
+            "master='local[1]' and spark.master=local[2] are two places",
+            "one of them",
+        ),
+        ({"master": "local[0]"}, "master='local[0]' is none that Spark knows", "local[4]"),
         ({"master": ""}, "master='' is none that Spark knows", "local[4]"),
         ({"spark_conf": "a=b"}, "spark_conf='a=b' has no settings by name", "spark.executor.memory"),
     ],
@@ -57,6 +73,11 @@ def test_what_makes_no_sense_is_refused_at_the_callers_line(
 )
 def test_what_spark_may_know_is_left_to_it(master: str) -> None:
     assert spark_options(None, master, None, False).master == master
+
+
+def test_where_spark_runs_may_be_said_as_a_setting() -> None:
+    found = spark_options(None, None, {"spark.master": "local[3]", "a": "b"}, False)
+    assert (found.master, found.conf) == ("local[3]", {"a": "b"})
 
 
 def test_settings_are_text_as_spark_has_them() -> None:
@@ -91,6 +112,7 @@ def test_a_master_that_is_none_is_said_with_those_there_are(
         raise RuntimeError(java_says)
 
     monkeypatch.setattr(starting, "_built", broken)
+    monkeypatch.setattr(starting, "master_must_answer", lambda master: None)
     with pytest.raises(SparkError) as failed:
         starting.started(SparkOptions(master=master))
     assert said in failed.value.message

@@ -14,7 +14,7 @@ from anabranch.analysis.lookup import is_data_descriptor, static
 from anabranch.analysis.modules import is_library_class, is_library_module, namespace_of
 from anabranch.analysis.origins import ClassAttribute, GlobalName, InstanceAttribute, Origin
 from anabranch.analysis.patching import patched_module
-from anabranch.analysis.protocols import special_method
+from anabranch.analysis.special_methods import user_method
 from anabranch.codegen.inference.joins import INSTANCE, OBJECT, constant_type
 from anabranch.codegen.types import Type
 
@@ -91,7 +91,7 @@ def _attribute(body: Body, owner: Any, name: str) -> Found:
 
 def is_field(cls: type, name: str) -> bool:
     """Whether an attribute of a NamedTuple is one of its values, not something the class defines instead."""
-    if special_method(cls, "__getattribute__") or special_method(cls, "__getattr__"):
+    if user_method(cls, "__getattribute__") or user_method(cls, "__getattr__"):
         return False
     return type(static(cls, name)[1]).__name__ == "_tuplegetter"
 
@@ -143,7 +143,7 @@ def _of_instance(owner: Any, name: str) -> Found:
     cls = type(owner)
     if not is_user_class(cls):
         return Found(problem=f"uses `.{name}` of a {cls.__name__}")
-    if special_method(cls, "__getattribute__") or special_method(cls, "__getattr__"):
+    if user_method(cls, "__getattribute__") or user_method(cls, "__getattr__"):
         return Found(problem=f"reads an attribute of `{cls.__name__}`, which defines how that is done")
     _, member = static(cls, name)
     parameters = getattr(cls, "__dataclass_params__", None)

@@ -14,7 +14,7 @@ from anabranch.analysis.entry import location_of
 from anabranch.analysis.home import home_of
 from anabranch.analysis.lookup import static
 from anabranch.analysis.modules import look_around, moment
-from anabranch.analysis.protocols import special_method
+from anabranch.analysis.special_methods import user_method
 from anabranch.codegen.functions import Refusal, UserFunction, method_of
 from anabranch.codegen.inference.body import Body
 from anabranch.codegen.inference.fields import Fields
@@ -49,7 +49,7 @@ def _type_class(factory: Callable[[], Any], methods: Mapping[str, tuple[Type, ..
     if not isinstance(cls, type):
         return Refusal("is not a class", location_of(factory))
     for name in _OF_ATTRIBUTES:
-        if special_method(cls, name) is not None:
+        if user_method(cls, name) is not None:
             return Refusal(f"defines `{name}`", location_of(cls))
     found: dict[str, UserFunction] = {}
     for name in methods:

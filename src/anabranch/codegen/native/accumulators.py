@@ -14,6 +14,9 @@ from anabranch.codegen.types import FLOAT, INT, Type, type_of_attribute
 from anabranch.graph.model import Operator
 from anabranch.operators.aggregates import Aggregate
 
+# Of distances between values up to here, 2 ** 60 squares have a sum that is a float.
+_LARGEST_SQUARED = 2.0**480
+
 
 @dataclass(eq=False)
 class Accumulator:
@@ -30,6 +33,12 @@ class Accumulator:
     def can_fail(self) -> bool:
         """Whether adding a number may need more than 64 bits."""
         return self.kinds.get("total") == "int"
+
+    def check(self, item: Value) -> None:
+        """Write what sets `bad` for a value whose distances may have squares beyond the range of floats."""
+        if self.aggregate.function == "std" and self.type.kind == "float":
+            size = f"abs({self._attribute(item, self.aggregate.attribute).code})"
+            self.kernel.check(f"{_LARGEST_SQUARED!r} < {size} < math.inf")
 
     def begin(self) -> list[str]:
         """Before the first tuple, with which it begins."""
@@ -160,7 +169,6 @@ class Accumulator:
             writer.line(f"{result} = math.nan")
         with writer.block("else:"):
             writer.line(f"{result} = math.sqrt({squares} / np.float64({count} - {ddof}))")
-            writer.line(f"bad |= {squares} < 0.0")  # Python's sqrt raises
         has = f"{count} != 0" if self.type.optional else ALWAYS
         return Value(Type("float", self.type.optional), result, has, is_stable=True)
 

@@ -247,7 +247,6 @@ def _export_windows(reader: _Reader, operator: Operator, definition: WindowAggre
                 made.seen = _held(
                     reader, int(slot), made.kind.kind, reader.at(slot, name, "distinct"), held.index(name)
                 )
-        window.sample = _sample(operator, meaning)
         size = state.cell(f"{prefix}_tuples") if shape == "count of groups" else reader.at(slot, "", "size")
         _keep_window(meaning, shape, place, window, size)
 
@@ -291,11 +290,6 @@ def _keep_window(meaning: Any, shape: str, place: tuple[Any, ...], window: Any, 
         meaning.open[place[0]] = window
     else:
         meaning.open.setdefault(place[0], {})[place[1]] = window
-
-
-def _sample(operator: Operator, meaning: Any) -> Any:
-    """A tuple of the window: only asked for the zone of its time, which numbers do not have."""
-    return tuple(None for _ in operator.inputs[0].schema.names)
 
 
 def _accumulator(reader: _Reader, slot: int, name: str, column: Any, operator: Operator) -> Any:

@@ -22,6 +22,7 @@ from anabranch.graph.model import Edge, Operator
 from anabranch.graph.schema import Schema
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.distinct import Distinct
+from anabranch.operators.emissions import output_names
 from anabranch.operators.filter import Filter
 from anabranch.operators.flat_map import FlatMap
 from anabranch.operators.map import Map
@@ -157,6 +158,8 @@ class Visits:
         def emit(output: str | None, value: Value, node: ast.AST) -> None:
             if output is None and operator.outputs[0].name != "out":
                 raise NotNative("emits without saying to which output", operator.location)
+            if output is not None and output not in output_names(operator):
+                raise NotNative(f"emits to '{output}', which is none of its outputs", operator.location)
             self.emit(operator, 0 if output is None else operator.output(output), value, node)
 
         return emit

@@ -306,6 +306,8 @@ def visit(visits: Visits, operator: Operator, definition: WindowAggregate, item:
     if port == CLOCK:
         _clock(code, item)
         return
+    for each in code.accumulators.values():
+        each.check(item)
     match code.shape:
         case "count":
             tumbling_visits.by_count(code, item)

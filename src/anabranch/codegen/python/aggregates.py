@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anabranch.codegen.python.names import Names
 from anabranch.codegen.python.values import is_its_own_key, key_of
 from anabranch.codegen.types import Type
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.aggregate import Column
-from anabranch.operators.aggregates import Aggregate, UserAggregate, WindowEdge
+from anabranch.operators.aggregates import Aggregate, UserAggregate, WindowEdge, add_to_spread
 
 
 @dataclass(frozen=True)
@@ -126,24 +126,30 @@ class Slots:
         return SlotColumn(f"{total.result} / {count}", Type("float"), (*total.first, "1"), held, add)
 
     def std(self, column: Aggregate, name: str, at: int) -> SlotColumn:
-        """Welford's recurrence."""
+        """As `add_to_spread`, which is called only for what is not finite."""
         value, count, mean, squares = self.read(name), self.entry(at), self.entry(at + 1), self.entry(at + 2)
+        scale, add = self.entry(at + 3), self.names.constant(add_to_spread, "add_to_spread")
+        scaled, distance, new_mean, new_squares = map(self.names.new, ("scaled", "distance", "new_mean", "new_squares"))
+        is_finite = f"0.0 <= {new_squares} < {self.names.constant(math.inf, 'inf')}"
         steps = (
             f"{count} += 1",
-            f"distance = {value} - {mean}",
-            f"{mean} += distance / {count}",
-            f"{squares} += distance * ({value} - {mean})",
+            f"{scaled} = {value} * {scale}",
+            f"{distance} = {scaled} - {mean}",
+            f"{new_mean} = {mean} + {distance} / {count}",
+            f"{new_squares} = {squares} + {distance} * ({scaled} - {new_mean})",
+            f"{mean}, {squares}, {scale} = ({new_mean}, {new_squares}, {scale}) if {is_finite} "
+            f"else {add}({value}, {count}, {mean}, {squares}, {scale})",
         )
         is_optional = self.schema[name].optional
         if is_optional:
             steps = (f"if {value} is not None: {'; '.join(steps)}",)  # type: ignore[assignment]
         nan, sqrt = self.names.constant(math.nan, "nan"), self.names.constant(math.sqrt, "sqrt")
-        spread = f"{sqrt}({squares} / ({count} - {column.ddof}))"
+        spread = f"{sqrt}({squares} / ({count} - {column.ddof})) / {scale}"
         result = f"({nan} if {count} <= {column.ddof} else {spread})"
         if is_optional:
             result = f"(None if {count} == 0 else {result})"
-        held = ("count", "mean", "squares")
-        return SlotColumn(result, Type("float", is_optional), ("0", "0.0", "0.0"), held, add_always=steps)
+        held = ("count", "mean", "squares", "scale")
+        return SlotColumn(result, Type("float", is_optional), ("0", "0.0", "0.0", "1.0"), held, add_always=steps)
 
     def extreme(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         """The first of the smallest or of the largest values; NaN is larger than every number."""
@@ -154,8 +160,9 @@ class Slots:
             better = f"{value} is not None and ({entry} is None or {better})"
         elif kind.kind == "float":  # one comparison is enough for most values
             better = f"not {value} {'<=' if is_max else '>='} {entry} and ({better})"
-        add = f"if {better}: {entry} = {value}"
-        return SlotColumn(entry, self._type(name), (value,), ("value",), (add,), is_normal=True)
+        add = (f"if {better}: {entry} = {value}",)
+        made = SlotColumn(entry, self._type(name), (value,), ("value",), add, is_normal=True)
+        return _at_its_turn(made) if kind.kind == "datetime" else made
 
     def arg_max(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         """An attribute of the first tuple with the largest `by`."""
@@ -164,9 +171,10 @@ class Slots:
         better = _is_larger(self.schema[column.by], rank, best)
         if self.schema[column.by].optional:
             better = f"{rank} is not None and ({best} is None or {better})"
-        add = f"if {better}: {best} = {rank}; {entry} = {self.read(name)}"
+        add = (f"if {better}: {best} = {rank}; {entry} = {self.read(name)}",)
         first = (self.read(name), rank)
-        return SlotColumn(entry, self._type(name), first, ("value", "best"), (add,), is_normal=True)
+        made = SlotColumn(entry, self._type(name), first, ("value", "best"), add, is_normal=True)
+        return _at_its_turn(made) if self.schema[column.by].kind == "datetime" else made
 
     def distinct(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         value, entry = self.read(name), self.entry(at)
@@ -180,6 +188,11 @@ class Slots:
     def collect(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         add = f"{self.entry(at)}.append({self.read(name)})"
         return SlotColumn(self.entry(at), None, (f"[{self.read(name)}]",), ("values",), (add,))
+
+
+def _at_its_turn(column: SlotColumn) -> SlotColumn:
+    """Datetimes may fail when they are compared, as the user's own aggregates may: the first of them is reported."""
+    return replace(column, add=(), add_always=column.add)
 
 
 def _is_larger(kind: AttributeType, one: str, other: str) -> str:

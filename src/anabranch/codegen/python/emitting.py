@@ -19,7 +19,7 @@ from anabranch.errors import shown
 from anabranch.graph.model import Operator
 from anabranch.graph.schema import AttributeType
 from anabranch.graph.values import ValueProblem, normalizer
-from anabranch.operators.emissions import To, routed, to
+from anabranch.operators.emissions import To, output_names, routed, to
 
 Deliver = Callable[[int, Item], None]  # writes what an emission on a port sets off
 
@@ -60,7 +60,7 @@ class Emitter:
         names = [port.name for port in self.operator.outputs]
         match node:
             case ast.Call(func=func, args=[ast.Constant(value=str(name)), item], keywords=[]) if self.is_routed:
-                if body.constant(func) is to and name in names:
+                if body.constant(func) is to and name in output_names(self.operator):
                     return names.index(name), item
         is_tuple = body.made(node) is not None or body.item(node) is not None
         return (0 if self.is_single or (is_tuple and names[0] == "out") else None), node

@@ -11,7 +11,9 @@ from typing import Any
 
 from anabranch.codegen.python.aggregates import SlotColumn
 from anabranch.codegen.types import EXACT_IN_FLOAT
+from anabranch.errors import PlainProblem
 from anabranch.graph.model import Operator
+from anabranch.graph.values import check_zone
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import WindowEdge
 from anabranch.operators.base import PUNCTUATION, Emissions, Meaning
@@ -113,19 +115,20 @@ class TimeSlots(SlotWindows):
     time is a datetime they are for those with the zone `zone`. `current` has its keys.
     """
 
-    state = ("reached", "open")
+    state = ("reached", "has_zone", "open")
 
     def __init__(self, operator: Operator, definition: WindowAggregate) -> None:
         super().__init__(operator)
         self.axis = Axis(definition.window, operator.inputs[0].schema)
         # Only the edges that are asked for: the last day of the calendar has an end that cannot be written.
         self.asked = [column.edge for _, column in definition.columns if isinstance(column, WindowEdge)]
-        self.asks_start = "start" in self.asked
+        self.asks_start, self.asks_end = "start" in self.asked, "end" in self.asked
         self.is_number = self.axis.kind in ("int", "float")
         length = definition.window.length
-        self.whole = int(length) if self.is_number and length.denominator == 1 else None
-        self.like: int | None = None  # the entry of slots that says whether datetimes have a zone
+        is_whole = length.denominator == 1 and length < EXACT_IN_FLOAT
+        self.whole = int(length) if self.is_number and is_whole else None
         self.reached: int | None = None  # the last boundary
+        self.has_zone: bool | None = None  # of the times, where they are datetimes
         self.open: dict[int, dict[Any, Slot]] = {}  # end -> key -> slot; keys by first arrival
         self.forget_current()
 
@@ -140,6 +143,7 @@ class TimeSlots(SlotWindows):
         """The last boundary at or before a value of the attribute."""
         if self.whole is not None and -EXACT_IN_FLOAT < value < EXACT_IN_FLOAT:
             return int(value // self.whole)  # exact for whole numbers, and much faster than fractions
+        self.has_zone = check_zone(value, self.has_zone, self.axis.attribute)
         return self.axis.boundary(self.axis.time_of(value))
 
     def point(self, index: int) -> Any:
@@ -170,9 +174,9 @@ class TimeSlots(SlotWindows):
             self.high, self.high_index = self.point(boundary + 1), boundary + 1
             return True
         try:
-            self.low, self.high = axis.end_of(boundary, value), axis.end_of(boundary + 1, value)
+            self.low, self.high = (axis.end_of(each, self.has_zone) for each in (boundary, boundary + 1))
             self.zone = value.tzinfo
-        except OverflowError:  # beyond the calendar: each tuple is looked at
+        except PlainProblem:  # beyond the calendar: each tuple is looked at
             self.zone = self
         return True
 
@@ -186,23 +190,25 @@ class TimeSlots(SlotWindows):
 
     def changes(self) -> dict[str, Any]:
         slots = [(end, key, self.open[end][key]) for end, key in self.touched if end in self.open]
-        return {"reached": self.reached, "ends": list(self.open), "slots": slots}
+        return {"reached": self.reached, "has_zone": self.has_zone, "ends": list(self.open), "slots": slots}
 
     def apply(self, changes: dict[str, Any]) -> None:
-        self.reached = changes["reached"]
+        self.reached, self.has_zone = changes["reached"], changes["has_zone"]
         for end in [end for end in self.open if end not in changes["ends"]]:
             del self.open[end]
         for end, key, slot in changes["slots"]:
             self.open.setdefault(end, {})[key] = slot
 
-    def edges(self, end: int, slot: Slot) -> tuple[Any, Any]:
+    def edges(self, end: int) -> tuple[Any, Any]:
         """The start and the end of a window, where they are asked for; None elsewhere."""
+        axis = self.axis
         if self.is_number:
-            high = self.high if end == self.high_index else self.point(end)
-            return self.point(end - 1) if self.asks_start else None, high
-        like = slot[self.like] if self.like is not None else None
-        start = self.axis.start_of(end, like) if self.asks_start else None
-        return start, self.axis.end_of(end, like) if "end" in self.asked else None
+            start = axis.shown(self.point(end - 1), "start") if self.asks_start else None
+            if not self.asks_end:
+                return start, None
+            return start, axis.shown(self.high if end == self.high_index else self.point(end), "end")
+        start = axis.start_of(end, self.has_zone) if self.asks_start else None
+        return start, axis.end_of(end, self.has_zone) if self.asks_end else None
 
 
 def slot_windows(operator: Operator, definition: WindowAggregate) -> SlotWindows:
@@ -219,6 +225,7 @@ def take_over(windows: SlotWindows, meaning: Any, definition: WindowAggregate) -
     match windows:
         case TimeSlots():
             windows.reached = meaning.reached.get(("stream",))
+            windows.has_zone = meaning.zones.get(("stream",))
             for end, keys in meaning.open.items():
                 windows.open[end] = _slots(windows, keys, definition)
         case PunctuatedSlots():
@@ -236,7 +243,5 @@ def _slots(windows: SlotWindows, contents: dict[Any, Any], definition: WindowAgg
             slot = []
             for column, accumulator in zip(windows.columns, accumulators, strict=True):
                 slot += [getattr(accumulator, name) if name else accumulator for name in column.held]
-            if isinstance(windows, TimeSlots) and windows.like is not None:
-                slot.append(window.sample[windows.axis.position])
             found[key if definition.key_names else group] = slot[0] if windows.is_scalar else slot
     return found

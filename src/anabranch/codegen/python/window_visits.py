@@ -15,6 +15,7 @@ from anabranch.codegen.python.slots import CountSlots, PunctuatedSlots, SlotWind
 from anabranch.codegen.python.values import key_of
 from anabranch.codegen.types import Type
 from anabranch.graph.model import Edge, Operator
+from anabranch.graph.values import is_of_other_zone
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import Aggregate
 from anabranch.operators.windows import CLOCK, microseconds
@@ -55,9 +56,7 @@ def prepare(generator: Generator, operator: Operator, definition: WindowAggregat
     columns = [column for _, column in definition.columns]
     meaning.columns = slots.columns(columns, meaning.first_entry)
     meaning.is_tracked = generator.tracks_changes
-    if isinstance(meaning, TimeSlots) and meaning.asked and meaning.axis.kind == "datetime":
-        meaning.like = sum(len(column.first) for column in meaning.columns)
-    elif _has_one_entry(meaning, slots.key_names):
+    if _has_one_entry(meaning, slots.key_names):
         meaning.is_scalar = True
         meaning.columns = replace(slots, entry=lambda at: "slot").columns(columns, 0)
 
@@ -156,9 +155,11 @@ class _WindowVisit:
             self._cross_elsewhere(edge)
             return
         boundary, value = self.names.new("boundary"), self._read(cast(TimeSlots, self.meaning).axis.attribute)
-        lines.add(f"{boundary} = {windows}.boundary({value})")
-        self._close_due(boundary, self.names.new("end"))
-        lines.add(f"{windows}.enter({boundary}, {value})")
+        other = f"{self.names.constant(is_of_other_zone, 'is_of_other_zone')}({value}, {windows}.has_zone)"
+        with lines.block(f"if not {other}:"):  # where the tuple itself is, that is an error
+            lines.add(f"{boundary} = {windows}.boundary({value})")
+            self._close_due(boundary, self.names.new("end"))
+            lines.add(f"{windows}.enter({boundary}, {value})")
 
     def _cross_elsewhere(self, edge: Edge) -> None:
         """What is rare is in a function of its own: Python is faster at short loops."""
@@ -200,7 +201,7 @@ class _WindowVisit:
         if known is None:
             meaning = cast(TimeSlots, self.meaning)
             has_one_slot = not self.key_names and not meaning.is_tracked
-            count = sum(len(column.first) for column in meaning.columns) + (meaning.like is not None)
+            count = sum(len(column.first) for column in meaning.columns)
             known = registers(self.windows, self.names, count if has_one_slot else 0, self.unit.keeps_locals)
             self.unit.registers[self.operator.id] = known
             known.load(self.unit.prologue.append)
@@ -210,10 +211,10 @@ class _WindowVisit:
     def close_all(self, end: str, closing: str, key: str) -> None:
         """Emit what the windows with this end hold."""
         lines, meaning = self.lines, cast(TimeSlots, self.meaning)
-        edges = f"window_start, window_end = {self.windows}.edges({end}, slot)"
-        is_once = meaning.like is None and not self.definition.ranks
+        edges = f"window_start, window_end = {self.windows}.edges({end})"
+        is_once = not self.definition.ranks
         if meaning.asked and is_once:
-            lines.add(edges.replace("slot", "None"))
+            lines.add(edges)
         with lines.block(f"for {key}, slot in {closing}.items():"):
             if meaning.asked and not is_once:
                 self._note_closing(key)
@@ -264,11 +265,6 @@ class _WindowVisit:
         add = [statement for column in columns for statement in column.add]
         if self.meaning.first_entry:
             first, add = ["1", *first], ["slot[0] += 1", *add]
-        like = getattr(self.meaning, "like", None)
-        if like is not None:
-            time = self._read(cast(TimeSlots, self.meaning).axis.attribute)
-            first.append(time)
-            add.append(f"slot[{like}] = {time}")
         lines.add(f"slot = {windows}.get({key})")
         with lines.block("if slot is None:"):
             lines.add(f"slot = {first[0]}" if is_scalar else f"slot = {windows}[{key}] = [{', '.join(first)}]")
@@ -288,9 +284,6 @@ class _WindowVisit:
         for column in columns:
             for statement in (*column.add, *column.add_always):
                 self.lines.add(statement)
-        meaning = cast(TimeSlots, self.meaning)
-        if meaning.like is not None:
-            self.lines.add(f"{entries[meaning.like]} = {self._read(meaning.axis.attribute)}")
 
     def _columns(
         self, read: Callable[[str], str], item: Callable[[], str], key: str, entries: Sequence[str] = ()

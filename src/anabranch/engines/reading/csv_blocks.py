@@ -11,7 +11,7 @@ import pyarrow.csv
 
 from anabranch.engines.reading.cuts import are_plain_quotes, mark_size
 from anabranch.engines.reading.pieces import Doubt
-from anabranch.engines.reading.text_cells import ColumnReader, column_reader, empty_as_null
+from anabranch.engines.reading.text_cells import ColumnReader, column_reader, empty_as_null, has_infinite
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.cells import cell_parser
 from anabranch.operators.formats.text_lines import BYTE_ORDER_MARK
@@ -62,7 +62,9 @@ class CsvBlocks:
         self._check(data, has_quotes=has_quotes)
         if self._at_once != self._as_text and not self._may_be_lenient(data):
             try:
-                return self._read(data, self._at_once, has_quotes=has_quotes)
+                columns = self._read(data, self._at_once, has_quotes=has_quotes)
+                if not any(pa.types.is_floating(each.type) and has_infinite(each) for each in columns):
+                    return columns  # else: infinite, or just too large?
             except pa.ArrowInvalid:  # what Arrow takes for no number may be one
                 self._at_once = self._as_text
         return self._read(data, self._as_text, has_quotes=has_quotes)

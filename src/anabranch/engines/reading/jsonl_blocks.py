@@ -9,7 +9,7 @@ import pyarrow.json
 from anabranch.engines.reading.csv_blocks import check_utf8
 from anabranch.engines.reading.cuts import Bytes, Places, mark_size
 from anabranch.engines.reading.pieces import Doubt
-from anabranch.engines.reading.text_cells import ColumnReader, column_reader
+from anabranch.engines.reading.text_cells import ColumnReader, column_reader, has_infinite
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.text_values import PARSERS
 
@@ -92,6 +92,8 @@ def _reader(kind: AttributeType) -> ColumnReader:
 
     def read_present(column: pa.Array) -> pa.Array:
         if column.null_count and not kind.optional:
+            raise Doubt
+        if kind.kind == "float" and has_infinite(column):  # JSON has no such number: it was too large
             raise Doubt
         return read(column)
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from anabranch.codegen.columns import batch_of
 from anabranch.engines.reading.pieces import Doubt
 from anabranch.graph.schema import Attribute, AttributeType, Schema
-from anabranch.operators.formats.text_values import Parse
+from anabranch.operators.formats.text_values import Parse, parse_float
 
 ColumnReader = Callable[[pa.Array], pa.Array]
 
@@ -57,7 +57,15 @@ def _ints(texts: pa.Array) -> pa.Array:
 
 def _floats(texts: pa.Array) -> pa.Array:
     _allow(texts, b"0123456789.-eEnaNAifIFtTyY")  # of words only those made of these letters: nan, inf, infinity
-    return texts.cast(pa.float64())
+    floats = texts.cast(pa.float64())
+    if has_infinite(floats):
+        for text in texts.filter(pc.is_inf(floats)).to_pylist():
+            parse_float(text)  # for Arrow, what is too large is infinite
+    return floats
+
+
+def has_infinite(floats: pa.Array) -> bool:
+    return pc.any(pc.is_inf(floats)).as_py() is True
 
 
 def _bools(texts: pa.Array) -> pa.Array:

@@ -44,6 +44,7 @@ class Kind(IntEnum):
     WRITTEN = 6  # which files of an output a task wrote
     END = 7  # there are no epochs behind this one
     KEYS = 8  # of a partition
+    CHANGE = 9  # of what channels share
 
 
 @dataclass(frozen=True)

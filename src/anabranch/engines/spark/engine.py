@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing
 from typing import cast
 
 from anabranch.codegen.forms import Form
@@ -21,7 +22,7 @@ from anabranch.engines.spark.partition_keys import guarded
 from anabranch.engines.spark.parts import WrittenParts, with_parts
 from anabranch.engines.spark.rounds import Rounds, rounds_of
 from anabranch.engines.spark.scratch import scratch_folder
-from anabranch.engines.spark.session import SparkOptions, session_for
+from anabranch.engines.spark.session import SparkOptions, has_session, session_for
 from anabranch.engines.spark.setting import Setting
 from anabranch.engines.spark.shipping import CannotBeSent
 from anabranch.engines.spark.sources import EPOCH, must_stay
@@ -31,6 +32,8 @@ from anabranch.graph.degree import Channels
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
 from anabranch.operators.sinks.base import SinkDefinition
+
+_notes = logging.getLogger("anabranch.notes")
 
 
 def run(
@@ -48,8 +51,14 @@ def run(
     if why is not None and not can_be_dealt_out(plan):
         return _run_here(plan, metrics, form, why)
     _check(plan.graph, metrics)  # before Spark is started
+    options = options or SparkOptions()
+    if not plan.regions and not has_session(options):
+        _notes.warning(
+            f"{plan.graph.name}: nothing in it can run in parallel (anabranch explain says why), and Spark takes "
+            'seconds to start: engine="fused" (--engine fused) is faster'
+        )
     asked = time.perf_counter()
-    session = session_for(options or SparkOptions())
+    session = session_for(options)
     metrics.spark_start = time.perf_counter() - asked
     cluster = SparkCluster(session)
     try:
@@ -126,11 +135,12 @@ class _AtOnce:
     # A run ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
+        written = [self.parts] if self.parts is not None else []
         with (
             shielded() as shield,
             scratch_folder() as folder,
             watched(self.metrics, folder),
-            self.parts or nullcontext(),
+            opened(written, shield),
         ):
             arriving = self._rows(folder)  # a program that cannot be sent opens its sinks in this process, later
             with opened(self.tail.sinks, shield), closing(arriving):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from anabranch.engines.spark.chunk_rows import ROW, Kind, Row, as_table
 from anabranch.engines.spark.jobs import rows_of
-from anabranch.engines.spark.layout import SOURCES, Layout, Place
+from anabranch.engines.spark.layout import SOURCES, TAIL, Layout, Place
 from anabranch.engines.spark.reader_tasks import read_apart
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.session import cores_of, is_on_this_machine
@@ -82,7 +82,8 @@ class SparkCluster:
         return self._rows(job, load, given)
 
     def _rows(self, job: Job, load: Callable[[], Job], given: Sequence[Row] | None) -> Generator[Row, None, None]:
-        with closing(rows_of(self.session, described(job.layout), lambda: self.frame(job, load, given))) as rows:
+        names = stage_names(job.layout, reads_sources=given is None)
+        with closing(rows_of(self.session, described(job.layout), lambda: self.frame(job, load, given), names)) as rows:
             for values in rows:
                 row = Row(*values)
                 if row.kind == Kind.END:  # all ranges behind it are empty, and need not be fetched
@@ -145,10 +146,23 @@ def described(layout: Layout) -> str:
     return shortened(f"{layout.graph.name}: {places}")
 
 
+def stage_names(layout: Layout, *, reads_sources: bool = True) -> list[str]:
+    """Those of the stages of a job, the last of which brings what has come of it to the driver."""
+    first = _names(layout.place(SOURCES)) if reads_sources else "from the driver"
+    levels = [[each for place in places for each in (place, *layout.following(place))] for places in layout.levels]
+    sinks = [sink.id for sink in layout.graph.sinks]
+    last = shortened(f"for the driver ({', '.join((*layout.place(TAIL).operators, *sinks))})")
+    return [first, *(_names(*places) for places in levels), last]
+
+
 def _named(task: Any, *places: Place) -> Any:
     """Spark's plans show the names of functions."""
-    task.__name__ = shortened("; ".join(_name(place) for place in places))
+    task.__name__ = _names(*places)
     return task
+
+
+def _names(*places: Place) -> str:
+    return shortened("; ".join(_name(place) for place in places))
 
 
 def _name(place: Place) -> str:

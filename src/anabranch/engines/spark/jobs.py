@@ -5,13 +5,15 @@ from __future__ import annotations
 import signal
 import threading
 import uuid
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
+from anabranch.engines.spark.naming import job_named, stages_named
 from anabranch.engines.spark.session_settings import settings
 from anabranch.engines.spark.troubles import spark_error
+from anabranch.engines.spark.waiting import told_while_waiting
 
 # Chunk rows are large: few of them at a time keep memory bounded. Partitions are channels: nobody may join them, and
 # nobody has to look at them in between, which would make starting a job as long as running it.
@@ -21,15 +23,19 @@ _SETTINGS = {
 }
 
 
-def rows_of(session: Any, description: str, frame: Callable[[], Any]) -> Generator[Any, None, None]:
-    """The rows of a frame, run as one job. It ends when they have all been taken, or nobody asks for more."""
+def rows_of(
+    session: Any, name: str, frame: Callable[[], Any], stages: Sequence[str] = ()
+) -> Generator[Any, None, None]:
+    """The rows of a frame, run as one job with named stages. It ends when all are taken, or nobody asks for more."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
-        with settings(session, _SETTINGS), _described(session, description), _tagged(session):
+        with settings(session, _SETTINGS), job_named(session, name), _tagged(session), told_while_waiting(session):
             with _unbroken():
-                rows = iter(frame().toLocalIterator(prefetchPartitions=False))
+                made = frame()
+                with stages_named(session, made, stages):
+                    rows = iter(made.toLocalIterator(prefetchPartitions=False))
             yield from rows
     except (PySparkException, Py4JError, EOFError, OSError) as problem:
         raise spark_error(problem) from None  # its context is there for who wants all of it
@@ -49,22 +55,6 @@ def _tagged(session: Any) -> Iterator[None]:
     finally:
         with suppress(Exception):
             session.removeTag(tag)
-
-
-@contextmanager
-def _described(session: Any, description: str) -> Iterator[None]:
-    """The name of a job in Spark's pages, in place of the caller's own; over Connect it cannot be given."""
-    context = getattr(session, "sparkContext", None)
-    before = None
-    if context is not None:
-        before = context.getLocalProperty("spark.job.description")
-        context.setJobDescription(description)
-    try:
-        yield
-    finally:
-        if context is not None:
-            with suppress(Exception):
-                context.setJobDescription(before)
 
 
 @contextmanager

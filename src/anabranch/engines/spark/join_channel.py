@@ -32,10 +32,15 @@ class JoinChannel(Channel):
         self.times: list[Any] = []
         self.passed: list[int] = []
         self.has_tuples = [arrival.clock is None for arrival in self.arriving]
+        self.is_datetime = [self._is_datetime(at) for at in range(len(self.arriving))]
 
     def schema(self, arrival: int) -> Schema:
         known, clock = super().schema(arrival), self.arriving[arrival].clock
         return known if clock is None else schema_of_times(known, clock.window)
+
+    def _is_datetime(self, arrival: int) -> bool:
+        clock = self.arriving[arrival].clock
+        return clock is not None and super().schema(arrival)[str(clock.window.on)].kind == "datetime"
 
     def process(self, epoch: int, pieces: Pieces) -> Iterator[Row]:
         yield from super().process(epoch, pieces)
@@ -55,11 +60,22 @@ class JoinChannel(Channel):
 
     def _largest(self, arrived: list[Arrived], turns: npt.NDArray[np.uint16]) -> list[Any]:
         """The largest of the times up to each of them, in the order of their turns."""
-        columns = {
-            at: one.chunk.batch.column(0).to_numpy() for at, one in enumerate(arrived) if not self.has_tuples[at]
-        }
-        times = np.empty(len(turns), next(iter(columns.values())).dtype)
-        for at, column in columns.items():
-            times[turns == at] = column
+        batches = {at: one.chunk.batch for at, one in enumerate(arrived) if not self.has_tuples[at]}
+        times = np.empty(len(turns), next(iter(batches.values())).column(0).to_numpy().dtype)
+        for at, batch in batches.items():
+            times[turns == at] = batch.column(0).to_numpy()
+        if any(self.is_datetime):
+            times[self._are_errors(batches, turns)] = np.iinfo(np.int64).min
         largest: list[Any] = np.maximum.accumulate(times).tolist()
         return largest
+
+    def _are_errors(self, batches: dict[int, Any], turns: npt.NDArray[np.uint16]) -> npt.NDArray[np.bool_]:
+        """Which datetimes have a zone where the first of all has none, or the reverse: they move nothing."""
+        zones = np.zeros(len(turns), bool)
+        is_datetime = np.array(self.is_datetime)[turns]
+        for at, batch in batches.items():
+            zones[turns == at] = batch.column(1).to_numpy(zero_copy_only=False)
+        if self.join.has_zone is None and is_datetime.any():
+            self.join.has_zone = bool(zones[is_datetime.argmax()])
+        are_errors: npt.NDArray[np.bool_] = is_datetime & (zones != self.join.has_zone)
+        return are_errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anabranch.analysis.modules import held_world
-from anabranch.codegen.effects import has_effects
+from anabranch.codegen.effects import effects_of
 from anabranch.engines.spark.layout import SOURCES, Arrival, Layout, Place
 from anabranch.engines.spark.order import Branch, Number, can_meet
 from anabranch.engines.spark.ranked import is_ranked
@@ -60,9 +60,10 @@ def refused_in(plan: Plan, layout: Layout) -> dict[str, str] | None:
             return _regions_behind(plan, layout, place, why)
         if place.level > 0 and not place.is_tail and place.region is None:
             with held_world(thoroughly=False):
-                sharing = [each for each in place.operators if has_effects(plan.graph.operator(each))]
-            if sharing:
-                why = f"'{sharing[0]}' before it shares something, so it runs in the driver"
+                effects = [(each, why) for each in place.operators for why in effects_of(plan.graph.operator(each))]
+            if effects:
+                sharing, effect = effects[0]
+                why = f"'{sharing}' before it runs in the driver, since it shares something: {effect.text}"
                 return _regions_behind(plan, layout, place, why)
     return None
 

@@ -21,6 +21,7 @@ from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job, unship_error
 from anabranch.errors import RunError, SinkError
 from anabranch.graph.model import Operator
+from anabranch.operators.base import SinkMeaning
 from anabranch.operators.sinks.base import located
 from anabranch.operators.sinks.write_file import WriteFile
 
@@ -46,14 +47,11 @@ def _is_folder(sink: Operator) -> bool:
     return isinstance(sink.definition, WriteFile) and sink.definition.is_folder
 
 
-class FolderNotSeen(SinkError):
-    """Not all machines see the folder of an output. What stood at its place before stays there."""
-
-    @classmethod
-    def of(cls, sink: Operator, what: str) -> FolderNotSeen:
-        assert isinstance(sink.definition, WriteFile)
-        hint = "all machines must see the folder of an output, under the same path"
-        return cls(f"{Path(sink.definition.path)}/: {what}", location=sink.location, hint=hint)
+def _not_seen(sink: Operator, what: str) -> SinkError:
+    """Not all machines see the folder of an output."""
+    assert isinstance(sink.definition, WriteFile)
+    hint = "all machines must see the folder of an output, under the same path"
+    return SinkError(f"{Path(sink.definition.path)}/: {what}", location=sink.location, hint=hint)
 
 
 class PartWriter:
@@ -111,13 +109,18 @@ class PartWriter:
     @contextmanager
     def _part(self, number: int) -> Iterator[ChunkSink]:
         if not self.folder.is_dir():  # the driver has made it, under a name that nobody else has
-            raise FolderNotSeen.of(self.sink, f"a worker does not see this folder ({socket.gethostname()})")
+            raise _not_seen(self.sink, f"a worker does not see this folder ({socket.gethostname()})")
         part = part_of(self.sink, self.folder, number)
         part.meaning.open()
         try:
             yield part
-        finally:
             part.meaning.close()
+        except RunError:
+            part.meaning.keep()
+            raise
+        except BaseException:  # then the task is done again
+            part.meaning.discard()
+            raise
 
     def figures(self) -> Iterator[Row]:
         if self.written:
@@ -151,34 +154,39 @@ def part_of(sink: Operator, place: Path, number: int) -> ChunkSink:
     return ChunkSink(replace(sink, definition=sink.definition.part(place, number)))
 
 
-class WrittenParts:
-    """The folder in the driver. It takes its place when the run ends, also with an error; not where it was broken off.
+class WrittenParts(SinkMeaning):
+    """The folder in the driver, in the place of the sink's own meaning.
 
-    What tasks have written by then need not be without gaps.
+    Of a run that did not succeed, whole files are kept; where it was broken off, those between them may be missing.
     """
 
     def __init__(self, layout: Layout) -> None:
-        self.sink = layout.graph.operator(layout.place(PARTS).operators[0])
-        assert isinstance(self.sink.definition, WriteFile)
-        self.folder = self.sink.definition.folder()
+        super().__init__(layout.graph.operator(layout.place(PARTS).operators[0]))
+        assert isinstance(self.operator.definition, WriteFile)
+        self.folder = self.operator.definition.folder()
 
-    def __enter__(self) -> None:
-        with located(self.sink):
+    def open(self) -> None:
+        with located(self.operator):
             self.folder.open()
 
     def check(self, written: Iterable[int]) -> None:
         """What tasks say that they wrote is there."""
         missing = self.folder.missing(written)
         if missing is not None:
-            raise FolderNotSeen.of(self.sink, f"{missing.name} was written by a worker, and is not there")
+            raise _not_seen(self.operator, f"{missing.name} was written by a worker, and is not there")
 
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if problem is not None and (not isinstance(problem, RunError) or isinstance(problem, FolderNotSeen)):
-            self.folder.discard()
-            return
-        with located(self.sink):
-            if self.folder.is_empty:  # as everywhere: a file without rows
-                empty = part_of(self.sink, self.folder.place, 0).meaning
-                empty.open()
-                empty.close()
+    def complete(self) -> None:
+        if self.folder.is_empty:  # as everywhere: a file without rows
+            empty = part_of(self.operator, self.folder.place, 0).meaning
+            empty.open()
+            empty.close()
+
+    def close(self) -> None:
+        with located(self.operator):
             self.folder.commit()
+
+    def keep(self) -> Path | None:
+        return self.folder.keep()
+
+    def discard(self) -> None:
+        self.folder.discard()

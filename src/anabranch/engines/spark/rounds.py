@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from anabranch.analysis.modules import held_world
-from anabranch.codegen.effects import has_effects
+from anabranch.codegen.effects import effects_of
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Selectivity
@@ -50,8 +50,9 @@ def rounds_of(plan: Plan) -> Rounds | str:
         return f"{whole}: other streams come to it, or to what is behind it"
     if any(each.is_sink for each in before):
         return f"{whole}: there is a sink before it"
-    if _shares_something(before):
-        return f"{whole}: an operator before it shares something"
+    shared = _shared_by(before)
+    if shared is not None:
+        return f"{whole}: {shared}"
     if entry.inputs[FORWARD].is_punctuated and not all(_gives_one_at_most(plan, each) for each in before):
         # What comes around waits for all that is made of a source tuple, and not only for a punctuation.
         return f"{whole}: an operator before it may make several tuples of one"
@@ -69,9 +70,14 @@ def _gives_one_at_most(plan: Plan, operator: Operator) -> bool:
     )
 
 
-def _shares_something(operators: list[Operator]) -> bool:
+def _shared_by(operators: list[Operator]) -> str | None:
+    """What the first of them that shares something shares, in words."""
     with held_world(thoroughly=False):
-        return any(has_effects(each) for each in operators if not each.is_source)
+        for each in operators:
+            effects = () if each.is_source else effects_of(each)
+            if effects:
+                return f"'{each.id}' before it shares something: {effects[0].text}"
+    return None
 
 
 def _cut(plan: Plan, entry: Operator, behind: frozenset[str]) -> Rounds:

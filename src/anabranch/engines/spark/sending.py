@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,6 +18,8 @@ from anabranch.engines.spark.shipping import ship_error, ship_figures
 from anabranch.engines.spark.ticks import bare_times, latest, ticks
 from anabranch.errors import RunError
 from anabranch.operators.metrics import OperatorMetrics
+from anabranch.tripwire.arrays import written
+from anabranch.tripwire.reached import Change
 
 FIGURES = -1  # the epoch of rows that carry figures or states: they come first
 
@@ -85,12 +88,20 @@ class Sender:
     def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:
         return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, pack(piece))
 
+    def change(self, change: Change) -> Row:
+        """What channels share is not the same for all of them."""
+        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.CHANGE, pickle.dumps(change))
+
     def failure(self, epoch: int, moment: Moment, error: RunError) -> Row:
         """An error, for the driver."""
         return Row(0, self.numbers[TAIL], epoch, 0, Kind.ERROR, ship_error(moment, error))
 
     def error(self, epoch: int, moment: Moment, error: RunError) -> Iterator[Row]:
         """An error, for the driver and for those who write what comes before it."""
+        change = written(error)
+        if change is not None:
+            yield self.change(change)
+            return
         row = self.failure(epoch, moment, error)
         yield row
         if PARTS in self.numbers and self.layout.place(PARTS).follows is None:

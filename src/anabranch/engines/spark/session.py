@@ -10,7 +10,15 @@ from anabranch.engines.spark.starting import SparkOptions, spark_options, starte
 from anabranch.engines.spark.troubles import SparkError, spark_error
 from anabranch.errors import UsageError
 
-__all__ = ["SparkError", "SparkOptions", "cores_of", "is_on_this_machine", "session_for", "spark_options"]
+__all__ = [
+    "SparkError",
+    "SparkOptions",
+    "cores_of",
+    "has_session",
+    "is_on_this_machine",
+    "session_for",
+    "spark_options",
+]
 
 _MANY = 100_000  # more numbers than any cluster has cores
 
@@ -26,6 +34,11 @@ def session_for(options: SparkOptions) -> Any:
         raise UsageError("the Spark session given has been stopped", hint="give one that runs, or none at all")
     _must_fit(given, options, what)
     return given
+
+
+def has_session(options: SparkOptions) -> bool:
+    """Whether there is one already, so that none has to be started."""
+    return options.session is not None or _active() is not None
 
 
 def _active() -> Any:

@@ -17,6 +17,7 @@ from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.readers import readers_of
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import EPOCH, cut
+from anabranch.engines.spark.tripwires import tripwire_of
 from anabranch.graph.degree import Channels, degree_of
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
@@ -63,14 +64,16 @@ class Setting:
         waits = not layout.has_parts and more.get("is_ordered", True)
         is_apart = slices is None and reads_sources
         readers = readers_of(for_tasks.graph, self.epoch, partitions=waits) if is_apart else None
+        code = generated(for_tasks, self.form, reads_slices=slices is not None)
         return Job(
             for_tasks,
-            generated(for_tasks, self.form, reads_slices=slices is not None),
+            code,
             slices,
             self.epoch,
             readers,
             folder,
             self.cluster.shares_files,
             os.getcwd(),
+            tripwire=tripwire_of(for_tasks, code),
             **more,
         )

@@ -27,9 +27,11 @@ from anabranch.codegen.build import Decision
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.readers import Readers
+from anabranch.engines.spark.unseen import seen_from_here, with_machine
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.metrics import OperatorMetrics
+from anabranch.tripwire.watch import Tripwire
 from anabranch.version import VERSION
 
 _pickler: Any = pickler  # it has no types
@@ -50,6 +52,7 @@ class Job:
     is_ordered: bool = True  # else the sinks take what comes as it comes
     parts: str = ""  # where the files of a sink are written that is a folder
     keeps_state: bool = False  # whether channels go on in another job
+    tripwire: Tripwire = field(default_factory=Tripwire)
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
 
 
@@ -158,9 +161,19 @@ class _WithNames(pickle.Unpickler):
 
 def ship_error(moment: Moment, error: RunError) -> bytes:
     """An error and when it happened: as it is, with its cause in words, and in words alone, as some do not travel."""
+    error = with_machine(error)
     said = _in_words(error)
     with_item = _with_item(said, error)
-    return pickle.dumps((moment, said, str(error), [_by_name(each) for each in (error, with_item)]))
+    return pickle.dumps((moment, said, _without_places(error), [_by_name(each) for each in (error, with_item)]))
+
+
+def _without_places(error: RunError) -> str:
+    """What an error says, but for the lines of the program: a worker may not have them, as those of a notebook."""
+    error = copy.copy(error)
+    error.location = None
+    if isinstance(error, OperatorError):
+        error.raised_at = None
+    return str(error)
 
 
 def _by_name(error: RunError) -> bytes:
@@ -200,12 +213,12 @@ def unship_error(payload: bytes, graph: Graph) -> tuple[Moment, RunError]:
         with suppress(Exception):  # then it is said in words
             found = _WithNames(io.BytesIO(form), classes).load()
             # An exception is made again from its arguments, and may then say something else.
-            if isinstance(found, RunError) and str(found) == text:
+            if isinstance(found, RunError) and _without_places(found) == text:
                 error = found
                 break
     if isinstance(error, OperatorError):
         error.__cause__ = error.cause
-    return moment, error
+    return moment, seen_from_here(error)
 
 
 def ship_figures(operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> bytes:

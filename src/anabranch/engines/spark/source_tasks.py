@@ -26,6 +26,7 @@ from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import read
 from anabranch.engines.spark.tasks import in_batches
+from anabranch.engines.spark.tripwires import checked
 from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
@@ -111,6 +112,9 @@ class SliceTask:
         self.parts = PartWriter(job) if job.parts else None
 
     def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
+        return checked(self.job, self.place, self._rows(epochs))
+
+    def _rows(self, epochs: Iterable[int]) -> Iterator[Row]:
         slices = self.job.slices
         assert slices is not None
         for epoch in epochs:

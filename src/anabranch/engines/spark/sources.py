@@ -12,12 +12,11 @@ from anabranch.engines.drawing import Failed
 from anabranch.engines.reading import chunks_of, slices_of
 from anabranch.engines.reading.slices import SLICE_SIZE
 from anabranch.engines.shared_sources import may_share
-from anabranch.errors import shown
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.values import ValueProblem, normalizer
 from anabranch.operators.base import SourceDefinition, Unreadable
 from anabranch.operators.sources.beacon import Beacon
-from anabranch.operators.sources.from_items import FromItems
+from anabranch.operators.sources.from_items import FromItems, unreadable_item
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
 
@@ -142,7 +141,7 @@ def _counted(source: Operator, piece: Numbers) -> Iterator[Any]:
             if isinstance(definition, Beacon):
                 yield Failed(problem)
                 return
-            item = Unreadable(str(problem), where=f"item {number + 1}", raw=shown(made))
+            item = unreadable_item(source.outputs[0].schema, number + 1, made, problem)
         except Exception as problem:
             yield Failed(problem)
             return

@@ -6,9 +6,7 @@ import atexit
 import logging
 import os
 import re
-import shutil
 import signal
-import socket
 import sys
 import sysconfig
 import tempfile
@@ -17,11 +15,20 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from anabranch.engines.spark.gone_java import hush
 from anabranch.engines.spark.java import find_java
+from anabranch.engines.spark.java_folder import make_java_folder, remove_java_folder
+from anabranch.engines.spark.masters import (
+    MASTERS,
+    STANDALONE,
+    master_must_answer,
+    must_be_a_master,
+    server_must_listen,
+)
 from anabranch.engines.spark.troubles import SparkError, innermost, spark_error
 from anabranch.errors import UsageError, shown
 
@@ -30,14 +37,9 @@ _LINES_SHOWN = 6
 _IS_NO_REASON = re.compile(
     r"\tat |WARNING: |Picked up |Using Spark's default |\S+ \S+ (WARN|INFO) "
 )  # of what Java says
-_CONNECT_PORT = 15002  # of servers whose address names none
-_SECONDS_TO_ANSWER = 3
 _LEAST_HEAP, _MOST_HEAP = 1_024, 4_096  # MB
-_MASTERS = "master= (--master) is where Spark runs: local[4], spark://host:7077, sc://host:15002"
 _OF_MASTERS = re.compile(r"\bmaster\b", re.IGNORECASE)
 _GAVE_UP = re.compile(r"stopped SparkContext|masters are unresponsive")
-# Where there is a scheme, only Spark knows whether somebody has taught it that one.
-_NAMES_OF_MASTERS = re.compile(r"yarn|local(\[\s*(\*|\d+)\s*(,\s*\d+\s*)?\])?|local-cluster\[[\d\s,]+\]|.+://.+")
 _CLUSTER_HERE = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*\d+\s*\]")
 
 # What moves chunk rows is copied, not compressed. Those of a job are in jobs.py.
@@ -65,23 +67,28 @@ class SparkOptions:
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     ui: bool = False
+    name: str = "anabranch"  # of the application, if a session is made
 
 
-def spark_options(session: Any, master: Any, conf: Any, ui: bool) -> SparkOptions:
+def spark_options(session: Any, master: Any, conf: Any, ui: bool, name: str = "anabranch") -> SparkOptions:
     """What a user asked for, looked at before Spark starts; settings are text, as Spark has them."""
     if session is not None and (isinstance(session, type) or not hasattr(session, "createDataFrame")):
         raise UsageError(f"spark={shown(session)} is no Spark session", hint="give what SparkSession.builder makes")
     if master is not None and not isinstance(master, str):
         raise UsageError(f"master={shown(master)} is no address", hint='for example master="local[4]"')
-    if master is not None and master.startswith("sc://"):
-        _address(master)
-    elif master is not None and not _NAMES_OF_MASTERS.fullmatch(master):
-        raise UsageError(f"master={master!r} is none that Spark knows", hint=_MASTERS)
+    if master is not None:
+        must_be_a_master(master, f"master={master!r}")
     if conf is not None and not isinstance(conf, Mapping):
         raise UsageError(
             f"spark_conf={shown(conf)} has no settings by name", hint='for example {"spark.executor.memory": "4g"}'
         )
-    return SparkOptions(session, master, {name: _as_text(value) for name, value in (conf or {}).items()}, ui)
+    settings = {key: _as_text(value) for key, value in (conf or {}).items()}
+    said = settings.pop("spark.master", None)
+    if said is not None:
+        must_be_a_master(said, f"spark.master={said}")
+        if master not in (None, said):
+            raise UsageError(f"master={master!r} and spark.master={said} are two places", hint="give one of them")
+    return SparkOptions(session, master or said, settings, ui, name)
 
 
 def _as_text(value: Any) -> str:
@@ -90,14 +97,22 @@ def _as_text(value: Any) -> str:
 
 def started(options: SparkOptions) -> Any:
     """A new session."""
-    master = options.master or os.environ.get("SPARK_REMOTE")
+    master = options.master or _from_environment("SPARK_REMOTE")
     with warnings.catch_warnings(), _signals_kept():
         warnings.simplefilter("ignore")
         if master is not None and master.startswith("sc://"):
             return _connected(master, options)
         if "PYSPARK_GATEWAY_PORT" in os.environ:
             return _submitted(options)
-        return _started_here(master or os.environ.get("MASTER") or LOCAL, options)
+        return _started_here(master or _from_environment("MASTER") or LOCAL, options)
+
+
+def _from_environment(name: str) -> str | None:
+    """Where Spark runs, as the environment has it: looked at like what a caller gives."""
+    found = os.environ.get(name)
+    if found:
+        must_be_a_master(found, f"{name}={found} in the environment")
+    return found or None
 
 
 def _connected(url: str, options: SparkOptions) -> Any:
@@ -105,7 +120,7 @@ def _connected(url: str, options: SparkOptions) -> Any:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    _must_listen(url)
+    server_must_listen(url)
     try:
         session = _built(SparkSession.builder.remote(url), options.conf)
         session.version  # noqa: B018 - the server is called for the first time
@@ -117,28 +132,6 @@ def _connected(url: str, options: SparkOptions) -> Any:
     except PySparkException as problem:
         raise spark_error(problem, f"no session at {url}") from None
     return session
-
-
-def _must_listen(url: str) -> None:
-    """Connect itself would try for ten minutes before it says that nobody is there."""
-    try:
-        socket.create_connection(_address(url), _SECONDS_TO_ANSWER).close()
-    except ConnectionRefusedError:
-        raise SparkError(f"no Spark Connect server listens at {url}") from None
-    except OSError:  # perhaps there is another way to it, as through a proxy
-        return
-
-
-def _address(url: str) -> tuple[str, int]:
-    """The host and port of a Connect server."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:  # what stands for a port is none
-        host, port = None, None
-    if not host:
-        raise UsageError(f"{url} is no address of a Spark Connect server", hint="for example sc://localhost:15002")
-    return host, port or _CONNECT_PORT
 
 
 def _submitted(options: SparkOptions) -> Any:
@@ -153,6 +146,8 @@ def _submitted(options: SparkOptions) -> Any:
 
 
 def _started_here(master: str, options: SparkOptions) -> Any:
+    if master.startswith(STANDALONE):
+        master_must_answer(master)
     environment = {
         "JAVA_HOME": str(find_java()),
         "PYSPARK_PYTHON": options.conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON", sys.executable),
@@ -163,23 +158,31 @@ def _started_here(master: str, options: SparkOptions) -> Any:
     if master.startswith("local"):
         # Else Spark's pages would be open to the network.
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-    home = _home_of_links() if _CLUSTER_HERE.fullmatch(master) else None
-    if home is not None:
-        environment["SPARK_HOME"] = home
-    builder = SparkSession.builder.appName("anabranch").master(master)
-    with _left_behind_only_if_started(home), _environment(environment), _quiet(master):
-        session = _built(builder, {**_settings(master, options), **options.conf})
+    folder = make_java_folder()
+    option = f'-Djava.io.tmpdir="{folder}"'
+    environment["SPARK_SUBMIT_OPTS"] = f"{os.environ.get('SPARK_SUBMIT_OPTS', '')} {option}".strip()
+    places = {} if "SPARK_LOCAL_DIRS" in os.environ else {"spark.local.dir": str(folder)}
+    if is_cluster_here := _CLUSTER_HERE.fullmatch(master) is not None:
+        environment["SPARK_HOME"] = str(_home_of_links(folder))
+        places["spark.executor.extraJavaOptions"] = option
+    builder = SparkSession.builder.appName(options.name).master(master)
+    hush()
+    with _left_behind_only_if_started(folder), _environment(environment), _quiet(master):
+        session = _built(builder, {**_settings(master, options), **places, **options.conf})
         session.sparkContext.setLogLevel("ERROR")
-    if home is not None:
-        atexit.register(_stopped_and_removed, session, home)
+    if is_cluster_here:  # its workers would go on for a while, and write
+        atexit.register(_stop, session)
     if options.ui:
         print(f"Spark's pages: {session.sparkContext.uiWebUrl}", file=sys.stderr)
     return session
 
 
 @contextmanager
-def _left_behind_only_if_started(home: str | None) -> Iterator[None]:
+def _left_behind_only_if_started(folder: Path) -> Iterator[None]:
     """Logging in which py4j is silent, and a folder, are there as long as Spark is; not where it does not start."""
+    from pyspark import SparkContext
+
+    java = SparkContext._gateway
     py4j, root = logging.getLogger("py4j"), logging.getLogger()
     level, is_filtered = py4j.level, _is_not_of_py4j in root.filters
     py4j.setLevel(logging.CRITICAL)  # what it has to say, its errors say too
@@ -190,8 +193,8 @@ def _left_behind_only_if_started(home: str | None) -> Iterator[None]:
         py4j.setLevel(level)
         if not is_filtered:
             root.removeFilter(_is_not_of_py4j)
-        if home is not None:
-            shutil.rmtree(home, ignore_errors=True)
+        if SparkContext._gateway is java:  # else there is a Java, which the next start finds, and it knows the folder
+            remove_java_folder(folder)
         raise
 
 
@@ -236,22 +239,22 @@ def _path_with_this_package() -> str:
     return os.pathsep.join([folder, known] if known else [folder])
 
 
-def _home_of_links() -> str:
+def _home_of_links(folder: Path) -> Path:
     """A SPARK_HOME for a cluster on this machine: its workers write there, and the installed package is not theirs."""
     import pyspark
 
     found = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
-    home = tempfile.mkdtemp(prefix="anabranch-spark-")
+    home = folder / "home"
+    home.mkdir()
     for each in found.iterdir():
         if each.name not in ("work", "logs"):
-            Path(home, each.name).symlink_to(each)
+            (home / each.name).symlink_to(each)
     return home
 
 
-def _stopped_and_removed(session: Any, home: str) -> None:
+def _stop(session: Any) -> None:
     with suppress(Exception):  # it may have been stopped before
         session.stop()
-    shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager
@@ -272,14 +275,14 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 @contextmanager
 def _quiet(master: str) -> Iterator[None]:
     """What Java says goes into a file without a name, for as long as it runs; where it does not start, it is shown."""
+    from pyspark import java_gateway
     from pyspark.errors import PySparkRuntimeError
 
-    sys.stdout.flush()
-    sys.stderr.flush()
-    own = [(number, os.dup(number)) for number in (1, 2)]
+    # Only Java: what this process says meanwhile, such as that it waits for Java, is to be seen.
+    launching: Any = java_gateway
+    usual = launching.Popen
     with tempfile.TemporaryFile() as said:
-        for number, _ in own:
-            os.dup2(said.fileno(), number)
+        launching.Popen = partial(usual, stdout=said, stderr=said)
         try:
             yield
         except PySparkRuntimeError:
@@ -291,21 +294,19 @@ def _quiet(master: str) -> Iterator[None]:
         except Exception as problem:
             raise _why_not(problem, master) from None
         finally:
-            for number, kept in own:
-                os.dup2(kept, number)
-                os.close(kept)
+            launching.Popen = usual
 
 
 def _why_not(problem: Exception, master: str) -> SparkError:
     error = spark_error(problem, "Spark does not start")
-    if master.startswith("spark://") and _GAVE_UP.search(error.message):
+    if master.startswith(STANDALONE) and _GAVE_UP.search(error.message):
         # Spark asks for a minute, stops what it has begun, and then uses it.
-        return SparkError(f"no Spark master answers at {master}", hint=_MASTERS)
+        return SparkError(f"no Spark master answers at {master}", hint=MASTERS)
     return SparkError(error.message, hint=error.hint or _hint(error.message))
 
 
 def _hint(message: str) -> str | None:
-    return _MASTERS if _OF_MASTERS.search(message) else None
+    return MASTERS if _OF_MASTERS.search(message) else None
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,10 +24,11 @@ from anabranch.engines.spark.returning import as_entered
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import unship_error, unship_figures
 from anabranch.engines.spark.spooling import fetched
-from anabranch.errors import RunError
+from anabranch.errors import RunError, SharedStateError
 from anabranch.graph.model import Graph
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import SinkMeaning
+from anabranch.tripwire.telling import error_of
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,8 @@ class Tail:
                 counted.append(row)
             elif row.kind == Kind.WRITTEN:
                 self.written += json.loads(bytes(row.payload))
+            elif row.kind == Kind.CHANGE:
+                raise self.changed(row)
             else:
                 self.states[row.arrival, row.channel] = row
         self.add_figures(counted)
@@ -206,6 +210,9 @@ class Tail:
                 own = self.metrics[operator_id]
                 for name, count in vars(counted).items():
                     setattr(own, name, getattr(own, name) + count)
+
+    def changed(self, row: Row) -> SharedStateError:
+        return error_of(pickle.loads(bytes(row.payload)), self.graph)
 
     def result(self) -> Result:
         return Result(self.graph, self.metrics, collected(self.sinks))

@@ -22,6 +22,7 @@ from anabranch.engines.spark.returning import as_entered
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.spooling import fetched, spooled
+from anabranch.engines.spark.tripwires import checked
 from anabranch.engines.spark.window_channel import WindowChannel
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.distinct import Distinct
@@ -61,10 +62,15 @@ def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
         of_place = chain([first], of_place)
         if place.id == PARTS:
             yield from _processed(job, PartWriter(job), of_place)
-        elif job.keeps_state:
-            yield from _continued(job, channel_at(job, place), of_place)
         else:
-            yield from _processed(job, channel_at(job, place, number=first.channel), of_place)
+            yield from checked(job, place, _channel_rows(job, place, first.channel, of_place))
+
+
+def _channel_rows(job: Job, place: Place, number: int, rows: Iterator[Row]) -> Iterator[Row]:
+    if job.keeps_state:
+        yield from _continued(job, channel_at(job, place), rows)
+    else:
+        yield from _processed(job, channel_at(job, place, number=number), rows)
 
 
 def _processed(job: Job, channel: Channel | PartWriter, rows: Iterable[Row]) -> Iterator[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from anabranch.errors import RunError, in_words, shortened
 
@@ -12,10 +13,15 @@ _UNANSWERED = re.compile(r"An error occurred while calling \S+")
 _BEFORE = re.compile(r"^(?:Caused by: |: )|^.*?most recent failure: .*?\): |^Job aborted due to stage failure: ")
 _JAVA_CLASS = re.compile(r"^(?:[a-z]\w*\.)+[\w$]+: ")
 _CODE = re.compile(r"^\[[A-Z_.]+\] |\s*SQLSTATE: \w+$")
+JAVA_HAS_GONE = "its Java has ended, or was killed"
 _TRACEBACK = "Traceback (most recent call last):"
+# What a worker lacks, or has in another version, where its Python is not the program's.
+_OF_ANOTHER_PYTHON = re.compile(r"No module named '|must be installed; however|^Python in worker has different version")
 _HINTS = {
-    "No module named 'anabranch": "install anabranch, in the same version, for the Python of Spark's workers",
     "spark.driver.maxResultSize": 'ab.run(…, spark_conf={"spark.driver.maxResultSize": "0"})',
+    "Cannot run program": "PYSPARK_PYTHON, or spark.pyspark.python, has to be a Python that all machines have there",
+    "Asked to launch cluster with": "give its workers as much memory as an executor gets, local-cluster[1,1,1024], or "
+    "executors less: --spark-conf spark.executor.memory=…",
     "Python worker exited unexpectedly": "a worker was ended from outside, often for want of memory: use fewer "
     "cores or more memory",
 }
@@ -25,13 +31,27 @@ class SparkError(RunError):
     """Spark itself could not do what was asked of it."""
 
 
-def spark_error(problem: BaseException, doing: str = "Spark failed") -> SparkError:
+def is_of_gone_java(problem: BaseException) -> bool:
+    """Whether a call to Java got no answer, which is an error without a cause."""
     kind = type(problem).__name__
-    # A call that got no answer is an error without a cause.
-    is_gone = isinstance(problem, EOFError | ConnectionError) or kind == "Py4JNetworkError"
-    is_gone = is_gone or (kind == "Py4JError" and _UNANSWERED.fullmatch(str(problem)) is not None)
-    said = "its Java has ended, or was killed" if is_gone else innermost(in_words(problem))
+    if isinstance(problem, EOFError | ConnectionError) or kind == "Py4JNetworkError":
+        return True
+    return kind == "Py4JError" and _UNANSWERED.fullmatch(str(problem)) is not None
+
+
+def spark_error(problem: BaseException, doing: str = "Spark failed") -> SparkError:
+    said = JAVA_HAS_GONE if is_of_gone_java(problem) else innermost(in_words(problem))
+    if _OF_ANOTHER_PYTHON.search(said):
+        why = "workers use the Python that Spark was told of, not the one that runs the program"
+        return SparkError(f"{doing}: {said.rstrip('.')}; {why}", hint=_use_this_python())
     return SparkError(f"{doing}: {said}", hint=next((hint for part, hint in _HINTS.items() if part in said), None))
+
+
+def _use_this_python() -> str:
+    return (
+        f"set PYSPARK_PYTHON={sys.executable} before the session is made, or spark.pyspark.python on its builder "
+        "(over Connect: where the server starts); or install what is missing, in the same version, for their Python"
+    )
 
 
 def innermost(text: str) -> str:

@@ -39,15 +39,22 @@ def open_new(path: Path) -> int:
         return descriptor
 
 
-def open_at(path: Path, size: int) -> int:
-    """The descriptor of the file at `path`, which had `size` bytes at least; what is behind them is cut off."""
+def check_file_has(path: Path, size: int) -> int | None:
+    """How long the file at `path` is; a `SinkError` where it lacks some of the `size` bytes that were written to it."""
     with writing_to(path):
         found = _size(path)
-        if found is None and size == 0:
-            return open_new(path)
-        if found is None or found < size:
+        if (found or 0) < size:
             left = "it is gone" if found is None else f"only {found:,} are there"
             raise lost(path, f"wrote {size:,} bytes to it, and {left}")
+        return found
+
+
+def open_at(path: Path, size: int) -> int:
+    """The descriptor of the file at `path`, which had `size` bytes at least; what is behind them is cut off."""
+    found = check_file_has(path, size)
+    with writing_to(path):
+        if found is None:
+            return open_new(path)
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         if found > size:
             with _closed_on_failure(descriptor):

@@ -8,7 +8,7 @@ from typing import Any
 
 from anabranch.errors import SinkError
 from anabranch.operators.formats.atomic_file import unwritable
-from anabranch.operators.formats.growing_file import check_new_file, open_at, open_new
+from anabranch.operators.formats.growing_file import check_file_has, check_new_file, open_at, open_new
 from anabranch.operators.formats.text_writer import TextRows
 from anabranch.operators.formats.writer import StreamWriter
 
@@ -21,6 +21,9 @@ class GrowingTextWriter(TextRows, StreamWriter):
 
     def check_new(self, path: Path) -> None:
         check_new_file(path)
+
+    def check_written(self, path: Path, position: Any) -> None:
+        check_file_has(path, int(position["bytes"]))
 
     def resume(self, path: Path, position: Any | None) -> None:
         self.close()

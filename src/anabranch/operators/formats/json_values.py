@@ -3,28 +3,63 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.graph.values import ValueProblem, value_normalizer
-from anabranch.operators.formats.text_values import PARSERS, WRITERS, shown
+from anabranch.operators.formats.text_values import PARSERS, TOO_LARGE, WRITERS, shown
 
 Convert = Callable[[Any], Any]
 
 _AS_TEXT = ("bytes", "datetime", "date")
 
 
+# What the text says is infinite, by identity: every other infinite float is a number that was too large for one.
+_INFINITY, _MINUS_INFINITY = float("inf"), float("-inf")
+_CONSTANTS = {"NaN": math.nan, "Infinity": _INFINITY, "-Infinity": _MINUS_INFINITY}
+
+
+@dataclass(frozen=True)
+class _LongInt:
+    """An int of more digits than Python converts."""
+
+    digits: int
+
+
+def _int_or_long(text: str) -> int | _LongInt:
+    try:
+        return int(text)
+    except ValueError:
+        return _LongInt(len(text.lstrip("-")))
+
+
+_DECODER = json.JSONDecoder(parse_constant=_CONSTANTS.__getitem__)
+_DECODER_OF_LONG_INTS = json.JSONDecoder(parse_constant=_CONSTANTS.__getitem__, parse_int=_int_or_long)
+
+
 def parse_json(text: str) -> Any:
     """The JSON value of a text, NaN and Infinity included; `ValueProblem` where it is none."""
     try:
-        return json.loads(text)
+        return _decoded(text)
     except json.JSONDecodeError as problem:
-        raise ValueProblem(f"not valid JSON: {problem.msg} at position {problem.pos + 1}") from None
-    except ValueError:  # an int of more digits than Python converts
-        raise ValueProblem("a number does not fit into 64 bits") from None
+        if text.startswith("\ufeff"):
+            raise ValueProblem("not valid JSON: a byte order mark at position 1") from None
+        message = problem.msg.removesuffix(" at")  # where the place is meant to follow
+        raise ValueProblem(f"not valid JSON: {message} at position {problem.pos + 1}") from None
     except RecursionError:
         raise ValueProblem("the JSON is nested too deeply") from None
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # an int of more digits than Python converts, perhaps in a member that nobody wants
+        return _DECODER_OF_LONG_INTS.decode(text)
 
 
 def dump_json(value: Any) -> str:
@@ -101,6 +136,8 @@ def _present(kind: AttributeType) -> Convert:
         return lambda value: parse(_checked(value, (str,), kind.kind))
     accepted = _ACCEPTED[kind.kind]
     normalize = value_normalizer(kind.without_none())
+    if kind.kind == "float":
+        return lambda value: normalize(_checked_float(value))
     return lambda value: normalize(_checked(value, accepted, kind.kind))
 
 
@@ -112,7 +149,23 @@ _ACCEPTED: dict[str, tuple[type, ...]] = {
 }
 
 
+def _checked_float(value: Any) -> Any:
+    if type(value) is _LongInt:
+        raise ValueProblem(f"{_describe(value)} {TOO_LARGE}")
+    if _is_too_large(value):
+        raise ValueProblem(f"the number {TOO_LARGE}")
+    return _checked(value, _ACCEPTED["float"], "float")
+
+
+def _is_too_large(value: Any) -> bool:
+    """Whether it was a number beyond the range of floats."""
+    is_infinite = type(value) is float and value in (_INFINITY, _MINUS_INFINITY)
+    return is_infinite and value is not _INFINITY and value is not _MINUS_INFINITY
+
+
 def _checked(value: Any, accepted: tuple[type, ...], expected: str) -> Any:
+    if expected == "int" and type(value) is _LongInt:
+        raise ValueProblem(f"{_describe(value)} does not fit into 64 bits")
     if type(value) not in accepted:  # not isinstance: true is not an int
         as_text = " as a string" if expected in _AS_TEXT else ""
         raise ValueProblem(f"{expected}{as_text} expected, got {_describe(value)}")
@@ -127,6 +180,10 @@ def _describe(value: Any) -> str:
             return "a list"
         case str():
             return f"the string {shown(value)}"
+        case _LongInt(digits):
+            return f"an int of {digits:,} digits"
+        case float() if _is_too_large(value):
+            return "a number beyond the range of floats"
         case _:
             return dump_json(value)
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from anabranch.errors import SourceError
 from anabranch.graph.schema import AttributeType, Schema
-from anabranch.graph.values import ValueProblem, value_normalizer
+from anabranch.graph.values import TOO_FINE, ValueProblem, value_normalizer
 from anabranch.operators.base import Unreadable
 from anabranch.operators.formats.arrow_types import mismatch, plain_type
 from anabranch.operators.formats.base import Format, Item
@@ -128,11 +128,14 @@ def batch_reader(schema: Schema, name: str) -> Callable[[Any, int], Iterator[Ite
 class _Unconvertible:
     """A value of a column that Python cannot hold."""
 
-    def __init__(self, problem: Exception) -> None:
-        self.message = _first_line(problem)
+    def __init__(self, single: Any, problem: Exception) -> None:
+        self.message = self._shown = _first_line(problem)
+        if "[ns]" in self.message or "[ns, " in self.message:  # of all that is read, only nanoseconds can be too fine
+            self._shown = str(single.cast(pa.string())[0]) if pa.types.is_timestamp(single.type) else str(single.type)
+            self.message = f"{self._shown} {TOO_FINE}"
 
     def __repr__(self) -> str:
-        return f"<{self.message}>"
+        return f"<{self._shown}>"
 
 
 def _python_values(column: Any) -> list[Any]:
@@ -140,14 +143,15 @@ def _python_values(column: Any) -> list[Any]:
     try:
         return _cast(column, plain)
     except Exception:  # one value is enough for that; find out which
-        return [_python_value(column.slice(row, 1), plain) for row in range(len(column))]
+        # Not slices: of a list, Arrow would cast the elements of all rows.
+        return [_python_value(column.take(pa.array([row])), plain) for row in range(len(column))]
 
 
 def _python_value(single: Any, plain: pa.DataType) -> Any:
     try:
         return _cast(single, plain)[0]
     except Exception as problem:  # Arrow and Python's datetime raise many kinds
-        return _Unconvertible(problem)
+        return _Unconvertible(single, problem)
 
 
 def _cast(column: Any, plain: pa.DataType) -> list[Any]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from anabranch.errors import SinkError
 from anabranch.graph.schema import Schema
-from anabranch.operators.formats.atomic_file import is_leftover, writing_to
+from anabranch.operators.formats.atomic_file import writing_to
 from anabranch.operators.formats.durability import leaving_no_folder, make_folder
 from anabranch.operators.formats.growing_file import lost, not_of_this_stream
+from anabranch.operators.formats.hidden_places import is_leftover
 from anabranch.operators.formats.parquet_writer import ParquetFileWriter
 from anabranch.operators.formats.writer import StreamWriter
 
@@ -46,6 +47,10 @@ class ParquetParts(StreamWriter):
             with leaving_no_folder(folder):
                 make_folder(folder)
 
+    def check_written(self, path: Path, position: Any) -> None:
+        with writing_to(path):
+            _check_parts(path, _numbers(_names(path)), position["parts"])
+
     def resume(self, path: Path, position: Any | None) -> None:
         self.close()
         position = position or {"parts": 0}
@@ -53,10 +58,8 @@ class ParquetParts(StreamWriter):
         self._lost = None
         with writing_to(path):
             names = _names(path)
-            found = {int(match[1]) for name in names if (match := _PART.fullmatch(name))}
-            for number in range(self._parts):
-                if number not in found:
-                    raise lost(path, f"wrote {self._parts:,} parts to it, and {_part(number)} is gone")
+            found = _numbers(names)
+            _check_parts(path, found, self._parts)
             make_folder(Path(os.path.realpath(path)))
             torn = [_part(number) for number in sorted(found) if number >= self._parts]
             for name in [*torn, *filter(is_leftover, names)]:
@@ -91,15 +94,15 @@ class ParquetParts(StreamWriter):
 
     def _complete(self, part: ParquetFileWriter) -> None:
         with self._remembering():
-            part.finish()
+            part.close()
         self._zones = part.zones
         self._parts, self._part = self._parts + 1, None
 
     def _begun(self) -> ParquetFileWriter:
         if self._part is None:
-            part = ParquetFileWriter(self._schema, self._zones, part_of=self._path)
+            part = ParquetFileWriter(self._schema, self._zones, is_durable=True)
             with self._remembering():
-                part.open(self._path / _part(self._parts))
+                part.open(self._path / _part(self._parts), self._path)
             self._part = part
         return self._part
 
@@ -114,6 +117,15 @@ class ParquetParts(StreamWriter):
 
 def _part(number: int) -> str:
     return f"part-{number:08d}.parquet"
+
+
+def _numbers(names: list[str]) -> list[int]:
+    return [int(match[1]) for name in names if (match := _PART.fullmatch(name))]
+
+
+def _check_parts(path: Path, found: list[int], parts: int) -> None:
+    for number in sorted({*range(parts)} - {*found}):
+        raise lost(path, f"wrote {parts:,} parts to it, and {_part(number)} is gone")
 
 
 def _names(path: Path) -> list[str]:

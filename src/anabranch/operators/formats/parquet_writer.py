@@ -1,10 +1,11 @@
-"""Writes tuples to a Parquet file, a row group at a time; closing always leaves a readable file."""
+"""Writes tuples to a Parquet file, a row group at a time; what is kept of it is always a readable file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,11 +33,11 @@ class ParquetFileWriter(Writer):
     """
 
     def __init__(
-        self, schema: Schema, zones: Mapping[str, bool] = MappingProxyType({}), part_of: Path | None = None
+        self, schema: Schema, zones: Mapping[str, bool] = MappingProxyType({}), *, is_durable: bool = False
     ) -> None:
-        """`zones` were decided by rows before the file's. A part of something is durable, and errors name the whole."""
+        """`zones` were decided by rows before the file's. What is durable outlives a crash of the machine."""
         self._schema = schema
-        self._part_of = part_of
+        self._is_durable = is_durable
         self.is_empty = True
         self.broken: SinkError | None = None  # why a row group is there in part
         self._plain = [_to_arrow(attribute.type) for attribute in schema.attributes]
@@ -50,10 +51,11 @@ class ParquetFileWriter(Writer):
         self._thread: ThreadPoolExecutor | None = None
         self._file: AtomicFile | None = None
         self._writer: Any = None
+        self._is_complete = False
         self._failure: SinkError | None = None  # met by a row of a batch, and not yet said
 
-    def open(self, path: Path) -> None:
-        self._file = AtomicFile(path)
+    def open(self, path: Path, name: Path | None = None) -> None:
+        self._file = AtomicFile(path, name)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="parquet")
         try:
             if not self._datetimes:
@@ -101,12 +103,27 @@ class ParquetFileWriter(Writer):
             self._in_thread(self._flush)
 
     def finish(self) -> None:
-        try:
-            self._in_thread(self._finish)
-        except SinkError:
-            self._end_thread()
-            raise
+        self._in_thread(self._finish)
+
+    def commit(self) -> None:
+        file = self._file
+        if file is not None:
+            self._in_thread(partial(file.commit, durable=self._is_durable))
+            if not self._is_durable:  # else it is a part of a stream's
+                file.forget_partial()
+            self._file = None
         self._end_thread()
+
+    def keep(self) -> Path | None:
+        with suppress(SinkError):  # what stopped the run is said already
+            self.complete()
+        file = self._file
+        if file is None or self.is_empty:
+            self.discard()
+            return None
+        self._file = None
+        self._end_thread()
+        return file.keep()
 
     def discard(self) -> None:
         self._in_thread(self._discard)
@@ -156,7 +173,7 @@ class ParquetFileWriter(Writer):
     @property
     def _name(self) -> Path:
         assert self._file is not None
-        return self._part_of or self._file.path
+        return self._file.name
 
     def _begin(self) -> None:
         """Fix the file's types and open it."""
@@ -197,23 +214,22 @@ class ParquetFileWriter(Writer):
         return pa.RecordBatch.from_arrays(columns, schema=self._types)
 
     def _finish(self) -> None:
-        if self._file is None:
+        if self._file is None or self._is_complete:
             return
-        if self.broken is not None:
-            self._discard()  # without its end it is no Parquet file; what was there before stays
-            if self._failure is not None:
-                raise self._failure
-            return
+        failure, self._failure = self._failure, None
         try:
+            if self.broken is not None:
+                raise self.broken
             self._flush()
             self._begin()
             with _Failures(self._name):
                 self._writer.close()
-        except SinkError:
-            self._discard()
-            raise
-        file, self._file = self._file, None
-        file.commit(durable=self._part_of is not None)
+        except SinkError as problem:
+            self._discard()  # without its end it is no Parquet file
+            raise failure or problem from None
+        self._is_complete = True
+        if failure is not None:
+            raise failure
 
     def _discard(self) -> None:
         if self._file is None:

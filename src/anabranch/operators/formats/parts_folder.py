@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from anabranch.errors import SinkError
-from anabranch.operators.formats.atomic_file import beside, is_leftover, writing_to
+from anabranch.operators.formats.atomic_file import writing_to
+from anabranch.operators.formats.folder_swap import put_back, put_folder
+from anabranch.operators.formats.hidden_places import Reserved, is_leftover, reserve_folder
+from anabranch.operators.formats.partial_output import foreign_names, forget_partial, keep_partial
 
-_PART = re.compile(r"part-\d{8,}\.\w+", re.ASCII)
 _EVERY = 0.25  # seconds
 _MOST_TRIES = 20
 
@@ -23,22 +25,26 @@ class PartsFolder:
     def __init__(self, path: Path, suffix: str) -> None:
         self.path = path
         self._suffix = suffix
-        self._place: Path | None = None
+        self._target = path
+        self._reserved: Reserved | None = None
 
     def open(self) -> None:
         with writing_to(self.path):
-            self._check()
-            target = Path(os.path.realpath(self.path))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            place = beside(target)
-            place.mkdir()
-            self._place = place
+            self._target = Path(os.path.realpath(self.path))
+            self._target.parent.mkdir(parents=True, exist_ok=True)
+            self._reserved = reserve_folder(self._target)
+            try:
+                put_back(self._reserved.place, self._target)
+                self._check()
+            except BaseException:
+                self.discard()
+                raise
 
     @property
     def place(self) -> Path:
         """Where the parts are until they are complete."""
-        assert self._place is not None, "open first"
-        return self._place
+        assert self._reserved is not None, "open first"
+        return self._reserved.place
 
     def part(self, number: int) -> Path:
         return part_in(self.place, number, self._suffix)
@@ -62,43 +68,63 @@ class PartsFolder:
         return [file for file in self.place.iterdir() if not is_leftover(file.name)]
 
     def commit(self) -> None:
-        """Put the folder at its place; a second call does no harm."""
-        if self._place is None:
+        """Put the folder at its place; a second call does no harm. Where it fails, the parts are where they were."""
+        if self._reserved is None:
             return
-        target = Path(os.path.realpath(self.path))
         with writing_to(self.path):
-            for name in filter(is_leftover, os.listdir(self._place)):
-                (self._place / name).unlink(missing_ok=True)
-            if target.exists():
-                before = self._place.with_suffix(".before")
-                os.replace(target, before)
-                os.replace(self._place, target)
-                shutil.rmtree(before, ignore_errors=True)
-            else:
-                os.replace(self._place, target)
-        self._place = None
+            self._check()  # a run may take long, and others may have put something there meanwhile
+            self._remove_leftovers(self.place)
+            before = put_folder(self.place, self._target)
+        self._let_go()
+        if before is not None:
+            shutil.rmtree(before, ignore_errors=True)
+        forget_partial(self._target, is_folder=True)
+
+    def keep(self) -> Path | None:
+        """Instead of `commit`, for a run that did not succeed: where the parts are now, if there are any."""
+        if self._reserved is None:
+            return None
+        if self.is_empty:
+            self.discard()
+            return None
+        kept = self.place
+        with suppress(OSError):  # then they stay where they are
+            kept = keep_partial(self.place, self._target)
+            self._remove_leftovers(kept)  # tasks of a run that was broken off go on for a moment
+        self._let_go()
+        return kept
 
     def discard(self) -> None:
         """Leave no trace. Tasks of a run that was broken off go on for a moment, and may write meanwhile."""
-        place, self._place = self._place, None
-        if place is None:
+        if self._reserved is None:
             return
+        place = self.place
         for _ in range(_MOST_TRIES):
             shutil.rmtree(place, ignore_errors=True)
             if not place.exists():
-                return
+                break
             time.sleep(_EVERY)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        reserved, self._reserved = self._reserved, None
+        if reserved is not None:
+            reserved.let_go()
+
+    def _remove_leftovers(self, folder: Path) -> None:
+        for name in filter(is_leftover, os.listdir(folder)):
+            (folder / name).unlink(missing_ok=True)
 
     def _check(self) -> None:
         """A folder may be replaced where it is empty, or holds what an earlier run wrote."""
-        if not self.path.exists():
+        if not self._target.exists():
             return
-        if not self.path.is_dir():
+        if not self._target.is_dir():
             raise SinkError(
                 f"{self.path}: is a file, and a path that ends with a slash names a folder of files",
                 hint="leave the slash out, or choose another path",
             )
-        others = [name for name in sorted(os.listdir(self.path)) if not _PART.fullmatch(name) and not is_leftover(name)]
+        others = foreign_names(self._target)
         if others:
             raise SinkError(
                 f"{self.path}: holds '{others[0]}', which is no part of an output, so it is not replaced",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
 from anabranch.errors import SourceError
+from anabranch.operators.formats.compressed import check_not_compressed
 from anabranch.operators.formats.failures import why
 
 LONGEST_ROW = 64 * 2**20  # bytes; what is longer is a broken file, and must not be held in memory
@@ -31,7 +32,7 @@ class LineReader(Protocol):
 def open_for_reading(path: Path) -> BinaryIO:
     """The file as a stream of bytes, or a `SourceError` that says why not."""
     try:
-        return path.open("rb")
+        stream = path.open("rb")
     except OSError as problem:
         hint = None
         if isinstance(problem, FileNotFoundError):
@@ -39,8 +40,12 @@ def open_for_reading(path: Path) -> BinaryIO:
         elif isinstance(problem, IsADirectoryError):
             hint = f"name the files in it: {path}/*"
         raise SourceError(f"{path}: {why(problem)}", hint=hint) from None
-    except ValueError as problem:  # a null character in the path
-        raise SourceError(f"{str(path)!r}: {problem}") from None
+    try:
+        check_not_compressed(stream, path)
+    except SourceError:
+        stream.close()
+        raise
+    return stream
 
 
 def text_lines(stream: LineReader, name: str, *, skip_mark: bool = True, before: int = 0) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime
@@ -32,6 +33,8 @@ _DATETIME = re.compile(
 )
 _BOOLS = {"true": True, "1": True, "false": False, "0": False}
 _LONGEST_INT = 19  # digits
+
+TOO_LARGE = "is too large for a float"
 _LONGEST_SHOWN = 80
 
 
@@ -55,7 +58,10 @@ def parse_int(text: str) -> int:
 def parse_float(text: str) -> float:
     if _FLOAT.fullmatch(text) is None:
         raise _not("a float", text)
-    return float(text)
+    value = float(text)
+    if math.isinf(value) and text[-1] in "0123456789.":  # not one of the words
+        raise ValueProblem(f"{shown(text)} {TOO_LARGE}")
+    return value
 
 
 def parse_bool(text: str) -> bool:

@@ -119,14 +119,14 @@ class TextWriter(TextRows, Writer):
 
     _file: AtomicFile | None = None
 
-    def open(self, path: Path) -> None:
-        self._path = path
-        self._file = AtomicFile(path)
+    def open(self, path: Path, name: Path | None = None) -> None:
+        self._file = AtomicFile(path, name)
+        self._path = self._file.name
         try:
             try:
-                self._descriptor = os.open(self._file.place, os.O_WRONLY | os.O_CLOEXEC)
+                self._descriptor = self._file.open()
             except OSError as problem:
-                raise unwritable(path, problem) from None
+                raise unwritable(self._path, problem) from None
             self._pending += self._heading.encode()
             self._flush()
         except BaseException:
@@ -136,17 +136,36 @@ class TextWriter(TextRows, Writer):
     def finish(self) -> None:
         if self._file is None:
             return
-        failure = self._failure
+        failure, self._failure = self._failure, None
         try:
             self._flush()
             self._close_descriptor()
         except SinkError as problem:
-            failure = problem  # the rows before it are whole, and stay
+            failure = problem  # the rows before it are whole
             self._close_quietly()
-        self._file.commit()
-        self._file = None
         if failure is not None:
             raise failure
+
+    def commit(self) -> None:
+        if self._file is not None:
+            self._file.commit()
+            self._file.forget_partial()
+            self._file = None
+
+    @property
+    def is_empty(self) -> bool:  # type: ignore[override]  # here it follows from what was written
+        return self._offset + len(self._pending) <= len(self._heading.encode())
+
+    def keep(self) -> Path | None:
+        if self._file is None:
+            return None
+        with suppress(SinkError):  # what stopped the run is said already
+            self.complete()
+        if self.is_empty:
+            self.discard()
+            return None
+        file, self._file = self._file, None
+        return file.keep()
 
     def discard(self) -> None:
         if self._file is None:

@@ -30,14 +30,19 @@ class RowWriter:
 
 
 class Writer(RowWriter):
-    """Writes tuples to one file. `close` makes what was written last; `discard` leaves no trace of it."""
+    """Writes tuples to one file: `close` puts it at its place, `keep` beside it, `discard` leaves no trace of it."""
 
-    def open(self, path: Path) -> None:
-        """Reserve the place; what cannot be written is said here, as a `SinkError`."""
+    is_empty = True  # no tuple is in it
+
+    def open(self, path: Path, name: Path | None = None) -> None:
+        """Reserve the place; what cannot be written is said here, as a `SinkError`. `name` is that in messages."""
         raise NotImplementedError
 
-    def close(self) -> None:
-        """Put the file at its place. An interrupt meanwhile is raised when that is done; a second one at once."""
+    def complete(self) -> None:
+        """Write what is left, so that only the file's name is to be given. A second call does no harm.
+
+        An interrupt meanwhile is raised when that is done; a second one at once.
+        """
         try:
             self.finish()
         except KeyboardInterrupt:
@@ -45,7 +50,24 @@ class Writer(RowWriter):
             raise
 
     def finish(self) -> None:
-        """What `close` does; begun a second time, it goes on where it was interrupted."""
+        """What `complete` does; begun a second time, it goes on where it was interrupted."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Put the file at its place."""
+        self.complete()
+        try:
+            self.commit()
+        except KeyboardInterrupt:
+            self.commit()
+            raise
+
+    def commit(self) -> None:
+        """Put a file that is complete at its place; begun a second time, it goes on where it was interrupted."""
+        raise NotImplementedError
+
+    def keep(self) -> Path | None:
+        """Instead of `close`, for a run that did not succeed: where the tuples so far are now, if there are any."""
         raise NotImplementedError
 
 
@@ -57,6 +79,10 @@ class StreamWriter(RowWriter):
 
     def check_new(self, path: Path) -> None:
         """A `SinkError` where a stream that begins cannot write, or something stands that it must not remove."""
+        raise NotImplementedError
+
+    def check_written(self, path: Path, position: Any) -> None:
+        """A `SinkError` where what was written up to a position is not there any more; nothing is changed."""
         raise NotImplementedError
 
     def resume(self, path: Path, position: Any | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any, ClassVar
 from anabranch.errors import SinkError
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
-from anabranch.graph.values import ValueProblem
 from anabranch.operators.base import Emission, SinkMeaning
 from anabranch.operators.formats import StreamWriter
 from anabranch.operators.formats.failures import why
@@ -18,6 +18,8 @@ from anabranch.operators.formats.growing_file import lost
 from anabranch.operators.formats.json_values import parse_json, tuple_from_json
 from anabranch.operators.formats.jsonl_format import JSONL
 from anabranch.operators.sinks.base import SinkDefinition, located
+
+_FILE = "items.jsonl"
 
 
 @dataclass(frozen=True)
@@ -51,28 +53,42 @@ class CollectMeaning(SinkMeaning):
         self.items: list[Any] = []
         self._kept = 0  # how many of them are in the file
         self._file: StreamWriter | None = None
+        self._path = Path()
+        self._bytes = 0  # of the file, that the checksum is of
+        self._mark = hashlib.blake2b(digest_size=16)
 
     def process(self, port: int, item: Any) -> Iterable[Emission]:
         self.items.append(item)
         return ()
 
+    def check_written(self, position: Any, folder: Path) -> None:
+        with located(self.operator):
+            _read(folder / _FILE, self.operator.inputs[0].schema, position)
+
     def resume(self, position: Any | None, folder: Path) -> None:
         schema = self.operator.inputs[0].schema
-        path = folder / "items.jsonl"
+        self._path = folder / _FILE
         with located(self.operator):
+            items: list[Any] = []
+            self._mark = hashlib.blake2b(digest_size=16)
+            if position is not None:
+                items, self._mark = _read(self._path, schema, position)
             self._file = JSONL.stream_writer(schema)
-            self._file.resume(path, position)
-            # The list itself stays: engines may have got hold of it before.
-            self.items[:] = [] if position is None else _read(path, schema, position["items"])
-            self._kept = len(self.items)
+            self._file.resume(self._path, position)
+            self.items[:] = items  # the list itself stays: engines may have got hold of it before
+            self._kept, self._bytes = len(items), 0 if position is None else position["bytes"]
 
     def sync(self) -> Any:
+        """The position has a checksum of the file: what is read back from it has to be what was collected."""
         assert self._file is not None, "resume before sync"
         with located(self.operator):
             while self._kept < len(self.items):
                 self._file.write(self.items[self._kept])
                 self._kept += 1
-            return {**self._file.sync(), "items": self._kept}
+            size = self._file.sync()["bytes"]
+            self._mark.update(_bytes(self._path, self._bytes, size))
+            self._bytes = size
+            return {"bytes": size, "items": self._kept, "mark": self._mark.hexdigest()}
 
     def close(self) -> None:
         if self._file is not None:
@@ -82,16 +98,22 @@ class CollectMeaning(SinkMeaning):
         self.close()
 
 
-def _read(path: Path, schema: Schema, count: int) -> list[Any]:
-    """JSON lines give back every value as it was; these are ours, so that none is too long or wrong."""
+def _read(path: Path, schema: Schema, position: Any) -> tuple[list[Any], hashlib.blake2b]:
+    """What was collected up to a position, and the checksum of it. JSON lines give back every value as it was."""
+    content = _bytes(path, 0, position["bytes"])
+    mark = hashlib.blake2b(content, digest_size=16)
+    if mark.hexdigest() != position["mark"]:
+        raise lost(path, f"kept {position['items']:,} tuples in it, and they are not what it wrote")
     from_json = tuple_from_json(schema)
+    return [from_json(parse_json(line.decode())) for line in content.splitlines()], mark
+
+
+def _bytes(path: Path, start: int, stop: int) -> bytes:
     try:
-        with path.open("rb") as lines:
-            items = [from_json(parse_json(line.decode())) for line in lines]
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(stop - start)
+    except FileNotFoundError:
+        return b""
     except OSError as problem:
         raise SinkError(f"{path}: {why(problem)}") from None
-    except (ValueProblem, UnicodeDecodeError):
-        items = []
-    if len(items) != count:
-        raise lost(path, f"kept {count:,} tuples in it, and they cannot be read back")
-    return items

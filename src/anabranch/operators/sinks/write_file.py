@@ -28,7 +28,7 @@ _RECORDS = {name: Record(kind=f"write_{name}") for name in FILE_FORMATS}
 
 @dataclass(frozen=True)
 class WriteFile(SinkDefinition):
-    """A file that appears at `path`, whole, when the run ends, also when it ends with an error.
+    """A file that appears at `path`, whole, when the run has succeeded; what is there of it else is kept beside it.
 
     With `is_folder` it is a folder of such files, in order of their names: engines may write them in parallel. A stream
     has no end to wait for: it writes in place.
@@ -41,6 +41,7 @@ class WriteFile(SinkDefinition):
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     ordered: bool = True
     is_folder: bool = False
+    part_of: Path | None = None  # the folder, as the program names it
 
     def __post_init__(self) -> None:
         file_format(self.format).check_options(self.options)
@@ -51,13 +52,24 @@ class WriteFile(SinkDefinition):
     def target(self) -> str:
         return os.path.realpath(self.path)
 
+    @property
+    def is_regular(self) -> bool:
+        """Whether what stands there, or will, is a file or a folder, and no device."""
+        return os.path.isfile(self.path) or os.path.isdir(self.path) or not os.path.exists(self.path)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Paths of files that readers may find. A stream makes a folder of a Parquet file."""
+        part = part_in(Path(self.path), 0, self._suffix)
+        return (part,) if self.is_folder else (Path(self.path), part)
+
     def check_schema(self, schema: Schema) -> None:
         file_format(self.format).check_schema(schema)
 
     @property
     def can_be_checked(self) -> bool:
         """Not where something stands that is written directly, as a pipe or a socket: only opening it tells."""
-        return os.path.isfile(self.path) or os.path.isdir(self.path) or not os.path.exists(self.path)
+        return self.is_regular
 
     def check(self, operator: Operator) -> None:
         with located(operator), leaving_no_folder(Path(self.target).parent):
@@ -69,14 +81,19 @@ class WriteFile(SinkDefinition):
                 AtomicFile(Path(self.path)).discard()
 
     def folder(self) -> PartsFolder:
-        return PartsFolder(Path(self.path), _SUFFIXES.get(self.format, self.format))
+        return PartsFolder(Path(self.path), self._suffix)
+
+    @property
+    def _suffix(self) -> str:
+        return _SUFFIXES.get(self.format, self.format)
 
     def meaning(self, operator: Operator) -> WriteFileMeaning:
         return WriteFolderMeaning(operator, self) if self.is_folder else WriteFileMeaning(operator, self)
 
     def part(self, place: Path, number: int) -> WriteFile:
         """One of the files of a folder that is being written at this place."""
-        return replace(self, is_folder=False, path=part_in(place, number, _SUFFIXES.get(self.format, self.format)))
+        path = part_in(place, number, self._suffix)
+        return replace(self, is_folder=False, path=path, part_of=Path(self.path))
 
 
 class WriteFileMeaning(SinkMeaning):
@@ -87,6 +104,7 @@ class WriteFileMeaning(SinkMeaning):
         self._format = file_format(definition.format)
         self._options = definition.options
         self._path = Path(definition.path)
+        self._part_of = definition.part_of
         self._file = self._format.writer(operator.inputs[0].schema, **self._options)
         self._writer: RowWriter = self._file
 
@@ -96,11 +114,15 @@ class WriteFileMeaning(SinkMeaning):
 
     def open(self) -> None:
         with located(self.operator):
-            self._file.open(self._path)
+            self._file.open(self._path, self._part_of)
 
     def check_new(self) -> None:
         with located(self.operator):
             self._stream.check_new(self._path)
+
+    def check_written(self, position: Any, folder: Path) -> None:
+        with located(self.operator):
+            self._stream.check_written(self._path, position)
 
     def resume(self, position: Any | None, folder: Path) -> None:
         """The output is written in place: text as one file that grows, Parquet as a folder of files."""
@@ -125,9 +147,16 @@ class WriteFileMeaning(SinkMeaning):
         with located(self.operator):
             return self._writer.write_batch(batch)
 
+    def complete(self) -> None:
+        with located(self.operator):
+            self._file.complete()
+
     def close(self) -> None:
         with located(self.operator):
             self._writer.close()
+
+    def keep(self) -> Path | None:
+        return self._file.keep()
 
     def discard(self) -> None:
         """Instead of `close`, for a run that never began: what stood at the path before stays there."""
@@ -144,7 +173,7 @@ class WriteFolderMeaning(WriteFileMeaning):
     def open(self) -> None:
         with located(self.operator):
             self._folder.open()
-            self._file.open(self._folder.part(0))
+            self._file.open(self._folder.part(0), self._path)
 
     def check_new(self) -> None:
         raise SinkError(
@@ -157,6 +186,10 @@ class WriteFolderMeaning(WriteFileMeaning):
         super().close()
         with located(self.operator):
             self._folder.commit()
+
+    def keep(self) -> Path | None:
+        super().keep()
+        return self._folder.keep()
 
     def discard(self) -> None:
         super().discard()

@@ -82,6 +82,9 @@ class WriteTcpMeaning(SinkMeaning):
             self._send()
         return ()
 
+    def complete(self) -> None:
+        self.close()
+
     def close(self) -> None:
         if self._connection is None:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -31,6 +31,7 @@ class FromItems(SourceDefinition):
     partition_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        _check_is_no_frame(self.items, self.schema)
         try:
             is_one_shot = iter(self.items) is self.items
         except TypeError:
@@ -76,5 +77,38 @@ def _read(schema: Schema, numbered: Iterable[tuple[int, Any]]) -> Iterator[Any]:
         try:
             normal = normalize(item)
         except ValueProblem as problem:
-            normal = Unreadable(str(problem), where=f"item {number}", raw=shown(item))
+            normal = unreadable_item(schema, number, item, problem)
         yield normal
+
+
+def unreadable_item(schema: Schema, number: int, item: Any, problem: ValueProblem) -> Unreadable:
+    """What the item of a number is instead of a tuple; one that is of another type is to be made one, not skipped."""
+    hint = None if isinstance(item, schema.type) else f"make it one: {schema.name}({_arguments(schema, item)})"
+    return Unreadable(str(problem), where=f"item {number}", raw=shown(item), hint=hint)
+
+
+def _arguments(schema: Schema, item: Any) -> str:
+    """How a tuple might be made of an item."""
+    if isinstance(item, Mapping):
+        return "**item"
+    if set(schema.names) <= set(getattr(item, "_fields", ())):
+        return ", ".join(f"item.{name}" for name in schema.names)
+    return "*item" if isinstance(item, tuple | list) else "…"
+
+
+def _check_is_no_frame(items: Any, schema: Schema) -> None:
+    """Frames and tables iterate over their columns, or not at all."""
+    kind = type(items)
+    name = schema.name
+    listed = f"[{', '.join(map(repr, schema.names))}]"
+    rows = {
+        "pandas": f"[{name}(*row) for row in frame[{listed}].itertuples(index=False)]",
+        "polars": f"[{name}(*row) for row in frame.select({listed}).iter_rows()]",
+        "pyspark": f"[{name}(*row) for row in frame.select({listed}).collect()]",
+        "pyarrow": f"[{name}(**row) for row in table.select({listed}).to_pylist()]",
+    }
+    package = kind.__module__.partition(".")[0]
+    if package in rows and kind.__name__ in ("DataFrame", "LazyFrame", "Table", "RecordBatch"):
+        raise BuildError(
+            f"items= is a {kind.__name__}, which is made of columns, and not a list of {name}", hint=rows[package]
+        )

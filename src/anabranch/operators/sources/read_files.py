@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from anabranch.errors import SourceError
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import Partition, SourceDefinition
 from anabranch.operators.formats import FILE_FORMATS, Format, file_format
 from anabranch.operators.sources.located import located
+from anabranch.operators.sources.patterns import matching_files
 
 _RECORDS = {name: Record(kind=f"read_{name}", state="key") for name in FILE_FORMATS}
 
@@ -77,43 +76,3 @@ class ReadFiles(SourceDefinition):
 def _is_read_once(path: Path) -> bool:
     """A pipe or a terminal: what a check would take out of it is gone."""
     return path.is_fifo() or path.is_char_device() or path.is_socket()
-
-
-def has_pattern(pattern: str | Path) -> bool:
-    """Whether there may be more files of a source later: it names a folder, or what a glob matches."""
-    path = Path(pattern)
-    return path.is_dir() or (glob.has_magic(str(pattern)) and not path.exists())
-
-
-def matching_names(pattern: str | Path) -> list[str]:
-    """What is in a folder, or what a glob matches, sorted by name; folders too: nothing is asked of what is there."""
-    text = str(pattern)
-    if Path(text).is_dir():
-        text = str(Path(glob.escape(text)) / "*")
-    return sorted(glob.glob(text, recursive=True))
-
-
-def matching_files(pattern: str | Path) -> tuple[Path, ...]:
-    """The file of that name, those in a folder, or those a glob (`*`, `?`, `[…]`, `**`) matches, sorted by name.
-
-    As everywhere, what begins with a dot is hidden, so that files can be written there and renamed.
-    """
-    text = str(pattern)
-    path = Path(text)
-    if path.is_dir():
-        text = str(Path(glob.escape(text)) / "*")
-        path = Path(text)
-    if not glob.has_magic(text) or path.exists():
-        if "\0" not in text and not path.exists():
-            raise SourceError(
-                f"{text}: no such file",
-                hint=f"check the path; relative paths start at the current folder, {Path.cwd()}",
-            )
-        return (path,)
-    found = [name for name in matching_names(text) if not Path(name).is_dir()]
-    if not found:
-        raise SourceError(
-            f"{text}: no file matches",
-            hint=f"check the pattern; relative paths start at the current folder, {Path.cwd()}",
-        )
-    return tuple(Path(name) for name in found)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import random
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from anabranch.engines.spark.streams.channel_state import Channels
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.entry_tasks import EntryTask
+from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.stream_tail import StreamTail
 from anabranch.graph.model import Graph
@@ -101,6 +103,9 @@ class SimulatedStream:
         self.checkpoint = Checkpoint(disk.folder)
         self.checkpoint.lock()
         try:
+            committed = check_intact(self.checkpoint)
+            if committed is not None:
+                check_outputs_are_there(graph, committed, self.checkpoint)
             self._prepare(channels, at_once, form)
         except BaseException:
             self.checkpoint.unlock()
@@ -152,6 +157,7 @@ class SimulatedStream:
             if stop == self._start:
                 return
             self.disk.begun.append((self._start, stop))
+            self._write_log("offsets", len(self.disk.begun) - 1, f'v1\n{{}}\n{{"entries": {stop}}}')
         number = self.disk.done
         self._perhaps_crash()
         states = copy.deepcopy(self.disk.states)
@@ -163,6 +169,14 @@ class SimulatedStream:
         self.tail.batch(number, rows)
         self._perhaps_crash()
         self.disk.states, self.disk.done = states, number + 1
+        self._write_log("commits", number, "v1\n{}")
+
+    def _write_log(self, log: str, number: int, text: str) -> None:
+        """What Spark writes down of its batches."""
+        folder = self.checkpoint.spark / log
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / str(number)).write_text(text)
+        (folder / f".{number}.crc").write_bytes(b"crc\0\0\0\2\0" + zlib.crc32(text.encode()).to_bytes(4))
 
     def _perhaps_crash(self) -> None:
         if self.rng.random() < self.chance:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from anabranch.engines.reading import Slice, read_slice, slices_of_file
 from anabranch.engines.spark.sources import Numbers
 from anabranch.engines.spark.streams import arrivals
 from anabranch.engines.spark.streams.arrivals import Arrivals
-from anabranch.engines.spark.streams.entries import Entry, EntryLog, from_text
+from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.errors import AnabranchError, SourceError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
@@ -73,6 +72,21 @@ def read(log: EntryLog) -> list[str]:
             content = Path(entry.piece.path).read_bytes()[entry.piece.start : entry.piece.stop]
             lines += content.decode().splitlines()
     return lines
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_others_leave_beside_data_does_not_arrive(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("a.txt", "_SUCCESS", ".a.txt.crc", "b.txt.partial", "_b.txt"):
+        (tmp_path / "in" / name).write_text(f"{name}\n")
+    for pattern in ("in", "in/*", "in/*.txt*", "**"):
+        folder = tmp_path / "logs" / pattern.replace("/", "-").replace("*", "x")
+        folder.mkdir(parents=True)
+        log = looked(graph_of(ab.read_lines(tmp_path / pattern, Word)), folder)
+        assert read(log)[0] == "a.txt"
+        assert not [line for line in read(log)[1:] if line.startswith(("_", ".", "b.txt"))]
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
@@ -234,29 +248,6 @@ def test_what_is_wrong_with_a_file_is_not_kept(tmp_path: Path, content: bytes) -
     path.write_text("text\na\nb\n")
     (batch,) = read_slice(graph.sources[0].definition, piece, chunk_size=10)  # type: ignore[arg-type]
     assert batch.to_pylist() == [{"text": "a"}, {"text": "b"}]
-
-
-def test_a_problem_that_an_earlier_version_kept_is_looked_at_anew(tmp_path: Path) -> None:
-    path = tmp_path / "in.txt"
-    path.write_text("a\n")
-    kept = {
-        "source": "read_lines", "arrived": 1.5, "size": 0, "left": 0,
-        "piece": {
-            "path": str(path), "name": "in.txt", "start": 0, "stop": 0, "before": None, "width": 0, "positions": [],
-            "problem": ["in.txt: permission denied", None],
-        },
-    }  # fmt: skip
-    piece = from_text(json.dumps(kept)).piece
-    assert isinstance(piece, Slice)
-    definition = graph_of(ab.read_lines(path, Word)).sources[0].definition
-    (batch,) = read_slice(definition, piece, chunk_size=10)  # type: ignore[arg-type]
-    assert batch.to_pylist() == [{"text": "a"}]
-
-
-def test_an_entry_of_an_earlier_version_is_still_read(tmp_path: Path) -> None:
-    kept = {"path": "/in.txt", "name": "in.txt", "start": 3, "stop": 9, "before": 1, "width": 2, "positions": [1, 0]}
-    line = {"source": "s", "arrived": 1.5, "size": 6, "left": 2, "piece": {**kept, "problem": None}}
-    assert from_text(json.dumps(line)) == Entry("s", Slice("/in.txt", "in.txt", 3, 9, 1, 2, (1, 0)), 1.5, 6, 2)
 
 
 @pytest.mark.parametrize("content", ["", "word 0\n", "other words\n" * 100])

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
-from anabranch.errors import RunError, SinkError, UsageError
+from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.engines.spark.streams.sealed_files import DamagedCheckpoint, write_sealed
+from anabranch.errors import SinkError, UsageError
 from anabranch.graph.model import Graph, Program
 from anabranch.run import as_program
 from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
@@ -163,35 +164,24 @@ def test_a_second_run_on_a_checkpoint_is_refused_until_the_first_is_over(tmp_pat
 
 def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
     run(program(), tmp_path).run()
-    (tmp_path / "stream.json").write_text(json.dumps({"format": 0, "anabranch": "0.0.7"}))
-    with pytest.raises(CheckpointError, match=r"another version of anabranch \(0\.0\.7\)"):
+    write_sealed(tmp_path / "stream.json", json.dumps({"format": 0, "anabranch": "0.0.7"}).encode())
+    with pytest.raises(CheckpointError, match=r"another version of anabranch \(0\.0\.7\)\n"):
         Checkpoint(tmp_path).identity()
 
 
-@pytest.mark.parametrize("file", ["stream.json", "commit.json"])
-def test_a_damaged_file_is_said_and_not_trusted(tmp_path: Path, file: str) -> None:
+def test_a_checkpoint_without_checksums_is_of_an_earlier_version(tmp_path: Path) -> None:
     run(program(), tmp_path).run()
-    (tmp_path / file).write_text('{"half a')
-    with pytest.raises(RunError, match=rf"is damaged: {file} cannot be read"):
-        run(program(), tmp_path).run()
-
-
-def test_a_folder_with_a_stream_but_without_its_identity_is_not_begun_anew(tmp_path: Path) -> None:
-    run(program(), tmp_path).run()
-    (tmp_path / "stream.json").unlink()
-    with pytest.raises(RunError, match=r"stream\.json is missing"):
+    (tmp_path / "stream.json").write_text(json.dumps({"format": 2, "anabranch": "0.0.9"}))
+    with pytest.raises(CheckpointError, match=r"another version of anabranch \(0\.0\.9\), without checksums"):
         run(program(), tmp_path)
 
 
-def test_what_was_committed_must_be_known_to_spark_and_to_the_log(tmp_path: Path) -> None:
-    checkpoint = Checkpoint(tmp_path)
-    with pytest.raises(RunError, match="batch 3 was committed, and Spark's own checkpoint does not know of it"):
-        checkpoint.check_whole(Commit(batch=3), 0)
-    (checkpoint.spark / "offsets").mkdir(parents=True)
-    (checkpoint.spark / "offsets" / "3").touch()
-    checkpoint.check_whole(Commit(batch=3, entries=5), 5)
-    with pytest.raises(RunError, match=r"5 entries were processed, and arrivals\.jsonl has 4"):
-        checkpoint.check_whole(Commit(batch=3, entries=5), 4)
+@pytest.mark.parametrize("file", ["stream.json", "commit.json"])
+def test_a_folder_with_a_stream_but_without_some_of_its_files_is_not_begun_anew(tmp_path: Path, file: str) -> None:
+    run(program(), tmp_path).run()
+    (tmp_path / file).unlink()
+    with pytest.raises(DamagedCheckpoint, match=rf"{file}: the checkpoint is damaged: it is missing"):
+        run(program(), tmp_path)
 
 
 def test_a_line_that_was_torn_is_not_an_entry(tmp_path: Path) -> None:

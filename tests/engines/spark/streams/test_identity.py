@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import random
 import subprocess
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
 from anabranch.engines.spark.streams.code_texts import CodeTexts
 from anabranch.run import as_program
 from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
@@ -36,10 +35,11 @@ def restarted(folder: Path, first: Any, then: Any, **options: Any) -> None:
     """A stream is begun with one function and started again with another."""
     for each in (first, then):
         stream = ab.from_items(Item, ITEMS)
-        SimulatedStream(
+        begun = SimulatedStream(
             as_program(each(stream).collect("out")).graph, Disk(folder), random.Random(0), **options
-        ).checkpoint.unlock()
-        (folder / "spark").mkdir(exist_ok=True)  # it has begun
+        )
+        begun.checkpoint.write_commit(Commit())
+        begun.checkpoint.unlock()
 
 
 def refused(folder: Path, first: Any, then: Any) -> str:
@@ -180,10 +180,9 @@ def test_another_form_of_the_code_is_said_as_such(tmp_path: Path) -> None:
 
 def test_another_version_of_python_is_named_where_code_looks_different_to_it(tmp_path: Path) -> None:
     restarted(tmp_path, filtered(above(5)), filtered(above(5)))
-    path = tmp_path / "stream.json"
-    found = json.loads(path.read_text())
+    found = Checkpoint(tmp_path).identity() or {}
     found["operators"]["big"]["code"], found["python"] = "other", "3.1"
-    path.write_text(json.dumps(found))
+    Checkpoint(tmp_path).write_identity(found)
     assert refused(tmp_path, filtered(above(5)), filtered(above(5))) == "it was begun with Python 3.1"
 
 

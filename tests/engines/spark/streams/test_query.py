@@ -174,9 +174,6 @@ def test_a_stream_that_was_finished_says_that_it_reads_nothing_more(tmp_path: Pa
     first = SimulatedStream(graph, Disk(tmp_path), random.Random(0))
     first.run()
     assert first.metrics.notes == []
-    offsets = first.checkpoint.spark / "offsets"  # what Spark would have noted
-    offsets.mkdir(parents=True)
-    (offsets / str(first.tail.commit.batch)).touch()
     query, _ = query_of(ab.from_items(Item, ITEMS).collect("out"), folder=tmp_path)
     query.begin(lambda batch: Going())
     result = query.await_done()
@@ -200,7 +197,7 @@ def test_a_disk_that_is_full_is_said_with_the_folder(tmp_path: Path, monkeypatch
     def full(path: Path, content: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(checkpoints, "write_atomically", full)
+    monkeypatch.setattr(checkpoints, "write_sealed", full)
     folder = tmp_path / "state"
     with pytest.raises(RunError, match="the checkpoint cannot be written: No space left on device") as caught:
         query_of(ab.from_items(Item, ITEMS).collect("out"), folder=folder)

@@ -12,6 +12,7 @@ import pytest
 import anabranch as ab
 from anabranch.engines.spark.streams import tcp_spool
 from anabranch.engines.spark.streams.arrivals import Arrivals
+from anabranch.engines.spark.streams.sealed_files import read_sealed
 from anabranch.errors import SourceError, UsageError
 from tests.engines.spark.streams.running_streams import wait_until
 from tests.engines.spark.streams.test_arrivals import Log, Word, fail, graph_of, read
@@ -87,9 +88,24 @@ def test_lines_of_the_last_batch_can_be_read_again_and_others_are_removed(
         run.receive(f"{text}\n")
         run.look()
         run.arrivals.processed(number)
-        kept.append([path.read_text() for path in sorted(run.source.folder.iterdir())])
+        kept.append([read_sealed(path) for path in sorted(run.source.folder.iterdir())])
     run.stop()
-    assert kept == [["a\n"], ["b\n"], ["c\n"]]
+    assert kept == [[b"a\n"], [b"b\n"], [b"c\n"]]
+
+
+@pytest.mark.parametrize(("format", "mark"), [("csv", ""), ("lines", "\ufeff")])
+def test_a_byte_order_mark_at_the_start_of_a_connection_is_passed_over_where_a_run_does(
+    server: socket.socket, tmp_path: Path, format: str, mark: str
+) -> None:
+    run = Spooling(server, tmp_path, format)
+    run.connection.sendall("\ufeffa\n".encode())
+    wait_until(lambda: len(run.source._waiting) == 5, seconds=20)
+    run.look()
+    run.connection.sendall("\ufeffb\n".encode())
+    wait_until(lambda: len(run.source._waiting) == 5, seconds=20)
+    run.look()
+    run.stop()
+    assert read(run.log) == [f"{mark}a", "\ufeffb"]
 
 
 def test_a_line_that_is_longer_than_a_file_should_be_comes_alone(
@@ -158,7 +174,7 @@ def test_rows_of_csv_with_newlines_in_quotes_stay_whole(
         for _ in range(len(rows)):
             run.look()
         run.stop()
-        kept = [Path(entry.piece.path).read_text() for entry in run.log.all]  # type: ignore[union-attr]
+        kept = [read_sealed(Path(entry.piece.path)).decode() for entry in run.log.all]  # type: ignore[union-attr]
         assert "".join(kept) == text
         assert {sum(map(len, kept[:count])) for count in range(len(kept))} <= ends
 

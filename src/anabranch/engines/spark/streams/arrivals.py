@@ -23,7 +23,8 @@ from anabranch.operators.formats import file_format
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.located import located
-from anabranch.operators.sources.read_files import ReadFiles, has_pattern, matching_files, matching_names
+from anabranch.operators.sources.patterns import has_pattern, matching_files, matching_names
+from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.operators.sources.read_tcp import ReadTcp
 
 _EVERY = 0.05  # seconds: how often it is looked
@@ -182,9 +183,8 @@ class FilesArriving:
 
 
 def _is_same(one: Slice, other: Slice) -> bool:
-    """Whether a file that is cut again has given the same slice; earlier versions did not note how long it was."""
-    found = None if other.found is None else one.found
-    return replace(one, path=other.path, name=other.name, found=found) == other
+    """Whether a file that is cut again has given the same slice."""
+    return replace(one, path=other.path, name=other.name) == other
 
 
 def _size(path: Path) -> int:

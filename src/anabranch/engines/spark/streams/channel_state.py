@@ -22,8 +22,11 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from anabranch.engines.spark.channel import Channel
 from anabranch.engines.spark.chunk_rows import Row
+from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job, unshipped
+from anabranch.engines.spark.streams.sealed_files import HEAD, is_sealed, sealed
 from anabranch.engines.spark.tasks import channel_at, freeze
+from anabranch.engines.spark.tripwires import begun, ended
 
 _MOST_WARM = 64  # channels in one worker
 _LEAST_TO_PACK = 1 << 20  # bytes of changes
@@ -81,6 +84,10 @@ class Channels(StatefulProcessor):
 
     def _process(self, job: Job, rows: list[Row]) -> Iterator[Row]:
         """The rows of one channel. What is kept warm is put back only when all went well."""
+        change = begun(job, job.layout.places[rows[0].place])
+        if change is not None:
+            yield Sender(job.layout).change(change)
+            return
         name = (self.checkpoint, self.run, self.level, rows[0].channel)
         warm = _warm.pop(name, None)
         if warm is None:
@@ -93,6 +100,10 @@ class Channels(StatefulProcessor):
         yield from channel.figures()
         if channel.is_broken:
             return  # the batch fails, so there is nothing to keep
+        change = ended(job, channel.place)
+        if change is not None:
+            yield channel.sender.change(change)
+            return
         self.store.save(warm)
         _warm[name] = warm
         while len(_warm) > _MOST_WARM:
@@ -138,7 +149,7 @@ class _Store:
                 return _at(warm, head)
         whole = self._part(_WHOLE)
         warm = _cold(job, place)
-        warm.channel.state.restore(bytes(whole[1]), self._since(head.base, head.version))
+        warm.channel.state.restore(_unsealed(whole[1]), self._since(head.base, head.version))
         return _at(warm, head)
 
     def _head(self) -> _Head | None:
@@ -149,7 +160,7 @@ class _Store:
         return _Head(version, found[0], base, size, changed)
 
     def _since(self, base: int, version: int) -> list[bytes]:
-        return [bytes(self._part(each)[1]) for each in range(base + 1, version + 1)]
+        return [_unsealed(self._part(each)[1]) for each in range(base + 1, version + 1)]
 
     def _part(self, number: int) -> Any:
         found = self._parts.getValue((number,))
@@ -166,18 +177,26 @@ class _Store:
             changes = element.save_changes()
             changed = warm.head.changed + len(changes)
             if changed <= max(warm.head.size, _LEAST_TO_PACK):
-                self._parts.updateValue((version,), (token, changes))
+                self._parts.updateValue((version,), (token, sealed("", changes)))
                 self._put_head(warm, warm.head._replace(version=version, token=token, changed=changed))
                 return
         whole = element.save()
         self._parts.clear()
-        self._parts.updateValue((_WHOLE,), (token, whole))
+        self._parts.updateValue((_WHOLE,), (token, sealed("", whole)))
         self._put_head(warm, _Head(version, token, version, len(whole), 0))
 
     def _put_head(self, warm: _Warm, head: _Head) -> None:
         numbers = json.dumps([head.version, head.base, head.size, head.changed]).encode()
         self._parts.updateValue((_HEAD,), (head.token, numbers))
         _at(warm, head)
+
+
+def _unsealed(payload: Any) -> bytes:
+    """State as it was saved: nothing is made of it before it is known to be that."""
+    found = bytes(payload)
+    if not is_sealed("", found):
+        raise RuntimeError("the checkpoint is damaged: the state of a channel in Spark's store has another checksum")
+    return found[HEAD:]
 
 
 def _at(warm: _Warm, head: _Head) -> _Warm:

@@ -8,15 +8,22 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anabranch.errors import RunError, UsageError, shown
+from anabranch.engines.spark.streams.sealed_files import (
+    DamagedCheckpoint,
+    NotSealed,
+    read_sealed,
+    write_sealed,
+    writing_to,
+)
+from anabranch.errors import UsageError, shown
 
-FORMAT = 2  # of all that is written here
+FORMAT = 3  # of all that is written here
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # also as a path has it, with one slash
 _SECONDS_OF_JAVA = 30.0  # that it may outlive the process which started it
 
@@ -69,16 +76,8 @@ class Checkpoint:
     def sink_folder(self, sink: str) -> Path:
         return self.folder / "sinks" / sink
 
-    @contextmanager
-    def told(self) -> Iterator[None]:
-        """What the file system refuses is said with the folder that it is about."""
-        try:
-            yield
-        except OSError as problem:
-            raise RunError(
-                f"{self.folder}: the checkpoint cannot be written: {problem.strerror or problem}",
-                hint="when that is mended, start the stream again: it goes on where it was",
-            ) from problem
+    def told(self) -> AbstractContextManager[None]:
+        return writing_to(self.folder)
 
     # Who works in it ----------------------------------------------------------------------------------------------
 
@@ -91,7 +90,7 @@ class Checkpoint:
                     f"{self.folder}: this folder holds files that are not a checkpoint",
                     hint="name one that does not exist yet, or is empty",
                 )
-            lock = (self.folder / "lock").open("a+")
+            lock = (self.folder / "lock").open("a+", errors="replace")
         except FileExistsError:
             raise CheckpointError(f"{self.folder}: this is a file", hint="name a folder for the checkpoint") from None
         except OSError as problem:
@@ -129,7 +128,7 @@ class Checkpoint:
         self._lock.seek(0)
         owner = self._lock.read().split()
         deadline = time.monotonic() + _SECONDS_OF_JAVA
-        while len(owner) == 2 and _is_spark(int(owner[1])):
+        while len(owner) == 2 and owner[1].isdecimal() and _is_spark(int(owner[1])):
             if time.monotonic() > deadline:
                 self._let_go()  # what it says stays, for the next who asks
                 raise CheckpointError(
@@ -167,20 +166,24 @@ class Checkpoint:
         """What was written at the first start; None where that has not come so far that there is anything to keep."""
         if not self._is_begun:
             return None
+        path = self.folder / "stream.json"
         try:
-            text = (self.folder / "stream.json").read_text()
+            found: dict[str, Any] = json.loads(read_sealed(path))
         except FileNotFoundError:
-            raise self._damaged("stream.json is missing") from None
-        try:
-            found = json.loads(text)
-            if not isinstance(found, dict):
-                raise ValueError("it is no object")
-        except ValueError as problem:
-            raise self._damaged(f"stream.json cannot be read: {problem}") from None
-        if found.get("format") != FORMAT:
+            raise DamagedCheckpoint(path, "it is missing") from None
+        except NotSealed:
+            earlier = _without_checksum(path)
+            if earlier is None:
+                raise
+            raise CheckpointError(
+                f"{self.folder}: the checkpoint was written by another version of anabranch ({earlier}), without "
+                "checksums",
+                hint="begin with a new folder and new outputs, or use that version",
+            ) from None
+        if found["format"] != FORMAT:
             raise CheckpointError(
                 f"{self.folder}: the checkpoint was written by another version of anabranch ({found.get('anabranch')})",
-                hint="begin with a new folder, or use that version",
+                hint="begin with a new folder and new outputs, or use that version",
             )
         return found
 
@@ -192,28 +195,17 @@ class Checkpoint:
     def write_identity(self, identity: Mapping[str, Any]) -> None:
         text = json.dumps({"format": FORMAT, **identity}, indent=1)
         with self.told():
-            write_atomically(self.folder / "stream.json", text.encode())
-
-    def _damaged(self, why: str) -> RunError:
-        return RunError(f"{self.folder}: the checkpoint is damaged: {why}", hint="begin with a new folder")
+            write_sealed(self.folder / "stream.json", text.encode())
 
     # What is committed --------------------------------------------------------------------------------------------
 
     def commit(self) -> Commit | None:
+        """The last; None before the first start has come so far."""
         try:
-            fields = json.loads((self.folder / "commit.json").read_text())
-            return Commit(**{**fields, "state": tuple(fields["state"])})
+            fields = json.loads(read_sealed(self.folder / "commit.json"))
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, KeyError) as problem:
-            raise self._damaged(f"commit.json cannot be read: {problem}") from None
-
-    def check_whole(self, commit: Commit, entries: int) -> None:
-        """What was committed is known to Spark and to the log of arrivals: else batches would be taken for others."""
-        if commit.batch >= 0 and not (self.spark / "offsets" / str(commit.batch)).exists():
-            raise self._damaged(f"batch {commit.batch} was committed, and Spark's own checkpoint does not know of it")
-        if entries < commit.entries:
-            raise self._damaged(f"{commit.entries:,} entries were processed, and {self.arrivals.name} has {entries:,}")
+        return Commit(**{**fields, "state": tuple(fields["state"])})
 
     def mend(self) -> None:
         """Spark begins its first batch only where no offsets are, also none that it was stopped or killed writing."""
@@ -226,7 +218,7 @@ class Checkpoint:
     def write_commit(self, commit: Commit) -> None:
         """From here on the batch counts as done."""
         with self.told():
-            write_atomically(self.folder / "commit.json", json.dumps(asdict(commit)).encode())
+            write_sealed(self.folder / "commit.json", json.dumps(asdict(commit)).encode())
 
     def write_state(self, state: bytes) -> str:
         """A file of its own for some state; its name is for a commit."""
@@ -234,14 +226,15 @@ class Checkpoint:
         folder = self.folder / "tail"
         with self.told():
             folder.mkdir(exist_ok=True)
-            write_atomically(folder / name, state)
+            write_sealed(folder / name, state)
         return name
 
     def read_state(self, name: str) -> bytes:
+        path = self.folder / "tail" / name
         try:
-            return (self.folder / "tail" / name).read_bytes()
-        except OSError as problem:
-            raise self._damaged(f"{name}: {problem.strerror}") from None
+            return read_sealed(path)
+        except FileNotFoundError:
+            raise DamagedCheckpoint(path, "it is missing") from None
 
     def forget_states(self, kept: tuple[str, ...]) -> None:
         """Remove what no commit speaks of."""
@@ -259,16 +252,10 @@ def _is_spark(process: int) -> bool:
         return False
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """All of it or nothing, and for good: also after a loss of power."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+def _without_checksum(path: Path) -> str | None:
+    """The version of anabranch that began a stream, if it was one that wrote no checksums."""
     try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        found = json.loads(path.read_bytes())
+        return str(found["anabranch"]) if found["format"] < FORMAT else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None

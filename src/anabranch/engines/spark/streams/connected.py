@@ -18,6 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
 from anabranch.engines.spark.streams.handover import Handover, Taker
 from anabranch.engines.spark.troubles import spark_error
+from anabranch.engines.spark.waiting import told_while_waiting
 
 _SECONDS_TO_ANSWER = 15.0
 _SECONDS_TO_END = 10.0
@@ -75,7 +76,8 @@ def must_be_shared(session: Any, checkpoint: Checkpoint, tasks: int) -> None:
         file.write_text(token)
     try:
         looks = session.sparkContext.parallelize(range(tasks), tasks).map(partial(_is_there, file, token))
-        are_there = looks.collect()
+        with told_while_waiting(session):  # it is the first thing that runs there
+            are_there = looks.collect()
     except Py4JError as problem:
         raise spark_error(problem) from None
     finally:

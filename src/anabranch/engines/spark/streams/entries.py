@@ -1,6 +1,7 @@
 """What arrives for a stream: slices of its sources, in the order in which they are processed, kept in a file.
 
 The file decides the order for good: after a restart the same slices come in the same order, whatever was found first.
+Each line has a checksum over itself and all before it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from anabranch.engines.reading import Slice
 from anabranch.engines.spark.sources import Numbers
+from anabranch.engines.spark.streams.sealed_files import FIRST, open_line, sealed_line, writing_to
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,6 @@ def from_text(line: str) -> Entry:
     if piece is not None and "numbers" in piece:
         piece = Numbers(*piece["numbers"])
     elif piece is not None:
-        if piece.pop("problem", None) is not None:  # earlier versions kept it
-            piece["is_uncut"] = True
         piece = Slice(**{**piece, "positions": tuple(piece["positions"])})
     return Entry(fields["source"], piece, fields["arrived"], fields["size"], fields["left"])
 
@@ -58,6 +58,7 @@ class EntryLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._marks = array("Q", [FIRST])  # the checksum of each entry and all before it
         self._ends = array("q", [0])  # in bytes; entry n lies between the nth and the next
         self._sizes = array("q", [0])  # in bytes of data, up to here
 
@@ -71,7 +72,9 @@ class EntryLog:
             for line in file:
                 if not line.endswith(b"\n"):  # it is not all there yet, and its rest is no line
                     break
-                self._sizes.append(self._sizes[-1] + from_text(line.decode()).size)
+                mark, text = open_line(self._path, self._marks[-1], line)
+                self._marks.append(mark)
+                self._sizes.append(self._sizes[-1] + from_text(text).size)
                 self._ends.append(self._ends[-1] + len(line))  # the last: another thread may ask how many there are
 
     def size(self, start: int, stop: int) -> int:
@@ -85,8 +88,8 @@ class EntryLog:
         """One by one: all that has ever arrived is too much to hold."""
         with self._path.open("rb") as file:
             file.seek(self._ends[start])
-            for line in islice(file, stop - start):
-                yield from_text(line.decode())
+            for number, line in enumerate(islice(file, stop - start), start):
+                yield from_text(open_line(self._path, self._marks[number], line)[1])
 
     def mend(self) -> None:
         """For who appends: cut off a line that a killed process did not finish."""
@@ -96,14 +99,18 @@ class EntryLog:
 
     def append(self, entries: Iterable[Entry]) -> None:
         """Entries are there for good before anybody can see them in an offset."""
-        left = "".join(as_text(entry) + "\n" for entry in entries).encode()
+        left, mark = b"", self._marks[-1]
+        for entry in entries:
+            mark, line = sealed_line(mark, as_text(entry))
+            left += line
         if not left:
             return
-        file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
-        try:
-            while left:  # in one go, as a rule
-                left = left[os.write(file, left) :]
-            os.fsync(file)
-        finally:
-            os.close(file)
+        with writing_to(self._path.parent):
+            file = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+            try:
+                while left:  # in one go, as a rule
+                    left = left[os.write(file, left) :]
+                os.fsync(file)
+            finally:
+                os.close(file)
         self.look()

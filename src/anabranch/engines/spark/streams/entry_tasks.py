@@ -20,6 +20,7 @@ from anabranch.engines.spark.source_tasks import SliceTask
 from anabranch.engines.spark.sources import read
 from anabranch.engines.spark.streams.entries import Entry
 from anabranch.engines.spark.streams.tcp_spool import as_files
+from anabranch.engines.spark.tripwires import checked
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import Unreadable
@@ -42,6 +43,9 @@ class EntryTask:
         self.readers = {} if self.task is not None else {each.id: _Reader(job, each) for each in sources}
 
     def rows(self, first: int, entries: Sequence[Entry]) -> Iterator[Row]:
+        return checked(self.job, self.job.layout.place(SOURCES), self._rows(first, entries))
+
+    def _rows(self, first: int, entries: Sequence[Entry]) -> Iterator[Row]:
         for epoch, entry in enumerate(entries, first):
             if self.task is not None:
                 yield from self.task.epoch(epoch, entry.piece, is_last=entry.piece is None)

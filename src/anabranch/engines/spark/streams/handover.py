@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.engines.spark.streams.sealed_files import read_sealed, write_sealed
 from anabranch.errors import in_words
 
 _OFTEN = 0.01  # seconds
@@ -105,17 +106,17 @@ class Giver:
         while not answer.exists():
             self._handover.must_have_client()
             time.sleep(_OFTEN)
-        said = answer.read_text()
+        said = read_sealed(answer).decode()
         answer.unlink()
         if said:
             raise RuntimeError(said)
 
 
 def _write(table: pa.Table, path: Path) -> None:
-    part = path.with_suffix(".part")
-    with part.open("wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+    into = pa.BufferOutputStream()
+    with pa.ipc.new_file(into, table.schema) as writer:
         writer.write_table(table)
-    part.rename(path)
+    write_sealed(path, into.getvalue().to_pybytes())
 
 
 class Taker:
@@ -154,9 +155,7 @@ class Taker:
         except BaseException as problem:  # Spark is told, and ends the query
             said = in_words(problem) or "failed"
         path.unlink()
-        part = path.with_suffix(".said")
-        part.write_text(said)
-        part.rename(path.with_suffix(".answer"))
+        write_sealed(path.with_suffix(".answer"), said.encode(errors="replace"))
 
     def close(self) -> None:
         """Nothing more is taken. Where the other side has not ended yet, the next start waits for that."""
@@ -175,5 +174,4 @@ class _Given:
         self._path = path
 
     def toArrow(self) -> pa.Table:
-        with pa.memory_map(str(self._path)) as file:
-            return pa.ipc.open_file(file).read_all()
+        return pa.ipc.open_file(pa.py_buffer(read_sealed(self._path))).read_all()

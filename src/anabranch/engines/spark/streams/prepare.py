@@ -15,6 +15,7 @@ from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
 from anabranch.engines.spark.streams.entry_tasks import has_one_stream
 from anabranch.engines.spark.streams.identity import check_same, identity_of
+from anabranch.engines.spark.tripwires import tripwire_of
 from anabranch.graph.degree import Channels, asked_channels, degree_of
 from anabranch.graph.plan import Plan
 
@@ -51,7 +52,9 @@ def prepare(plan: Plan, checkpoint: Checkpoint, cores: int, channels: Channels, 
         checkpoint.write_identity(now)
     else:
         check_same(checkpoint.folder, before, now)
-    return Prepared(layout, Job(for_tasks, code, None, 1, folder=os.getcwd()), partitions)
+    return Prepared(
+        layout, Job(for_tasks, code, None, 1, folder=os.getcwd(), tripwire=tripwire_of(for_tasks, code)), partitions
+    )
 
 
 def _levels(layout: Layout) -> list[int]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from anabranch.engines.base import Metrics, Result
@@ -14,8 +15,8 @@ from anabranch.engines.spark.chunk_rows import Row, rows_in
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.entries import EntryLog
+from anabranch.engines.spark.streams.failures import stream_error
 from anabranch.engines.spark.streams.stream_tail import Done, StreamTail
-from anabranch.engines.spark.troubles import spark_error
 from anabranch.errors import AnabranchError, RunError, UsageError
 
 _EVERY = 0.1  # seconds: how often it is looked whether Spark has stopped by itself
@@ -74,7 +75,6 @@ class Query:
         """Take up the work: `launch` starts Spark's query with a function for its batches."""
         try:
             found = self._checkpoint.commit() or Commit()
-            self._checkpoint.check_whole(found, len(self._log))
             self._arrivals.open(found.entries)  # first: where that fails nothing has begun, and all may change
             if self._arrivals.have_ended and found.entries >= len(self._log):
                 self._metrics.notes.append(_WAS_FINISHED)
@@ -102,6 +102,9 @@ class Query:
                 done = self._tail.batch(number, rows)
             except AnabranchError as problem:
                 self._fail(problem)
+                raise
+            except (EOFError, ConnectionError) as problem:  # before other errors of files: Java has gone
+                self._fail(stream_error(problem, self._checkpoint.folder))
                 raise
             except OSError as problem:
                 self._fail(RunError(f"batch {number} cannot be committed: {problem}"))
@@ -141,7 +144,7 @@ class Query:
         self._check_done()
         if self._spark is None or self._is_stopping or self._over.is_set():
             return
-        problem = _failure(self._spark)
+        problem = _failure(self._spark, self._checkpoint.folder)
         if problem is not None and not self._is_stopping:  # else it is this query that has stopped it meanwhile
             self._fail(problem)
 
@@ -258,7 +261,7 @@ class Query:
         self._close()
 
 
-def _failure(query: Any) -> BaseException | None:
+def _failure(query: Any, checkpoint: Path) -> BaseException | None:
     """Why Spark has stopped a query by itself, if it has."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -268,5 +271,5 @@ def _failure(query: Any) -> BaseException | None:
             return None
         problem = query.exception()
     except (Py4JError, PySparkException, OSError) as gone:
-        return spark_error(gone)
-    return spark_error(problem) if problem is not None else RunError("Spark has stopped the stream")
+        return stream_error(gone, checkpoint)
+    return stream_error(problem, checkpoint) if problem is not None else RunError("Spark has stopped the stream")

@@ -14,6 +14,7 @@ from anabranch.engines.own_output import check_output_is_no_input
 from anabranch.engines.shared_sources import may_share
 from anabranch.engines.spark.chunk_rows import ROW
 from anabranch.engines.spark.exchange import described
+from anabranch.engines.spark.gone_java import hush
 from anabranch.engines.spark.session import SparkOptions, cores_of, is_on_this_machine, session_for
 from anabranch.engines.spark.session_settings import settings
 from anabranch.engines.spark.shipping import CannotBeSent, shipped
@@ -23,12 +24,14 @@ from anabranch.engines.spark.streams.checkpoint import Checkpoint, folder_of
 from anabranch.engines.spark.streams.connected import ServedQuery, is_connect, must_be_seen, must_be_shared
 from anabranch.engines.spark.streams.data_source import data_source
 from anabranch.engines.spark.streams.entries import EntryLog
+from anabranch.engines.spark.streams.failures import stream_error
 from anabranch.engines.spark.streams.handover import Giver, Taker, await_servers
+from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.query import Query
 from anabranch.engines.spark.streams.routes import routes
 from anabranch.engines.spark.streams.stream_tail import StreamTail
-from anabranch.engines.spark.troubles import spark_error
+from anabranch.engines.spark.troubles import is_of_gone_java
 from anabranch.errors import UsageError
 from anabranch.graph.degree import Channels as AskedChannels
 from anabranch.graph.model import Graph
@@ -37,7 +40,8 @@ from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sinks.base import SinkDefinition
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.located import located
-from anabranch.operators.sources.read_files import ReadFiles, has_pattern
+from anabranch.operators.sources.patterns import has_pattern
+from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.operators.sources.read_tcp import ReadTcp
 
 BATCH_BYTES = 64 * 2**20
@@ -82,17 +86,20 @@ def start(
     try:
         await_servers(folder)
         prepared: Prepared | None = None
-        if folder.commit() is None:  # before Spark is started, and anything is kept
+        committed = check_intact(folder)  # before Spark is started, and anything is kept or cut off
+        if committed is None:
             _check_files(plan.graph)
             _check_outputs(plan.graph)
-        if folder.identity() is not None:  # all numbers are those of the first start, whatever cores there are now
+        else:  # all numbers are those of the first start, whatever cores there are now
             prepared = prepare(plan, folder, 1, channels, form)
+            check_outputs_are_there(plan.graph, committed, folder)
         session = session_for(options or SparkOptions())
         cores = cores_of(session)
         if is_connect(session):
             taker = Taker(folder)
             must_be_seen(session, taker.handover, folder)
         else:
+            hush()
             folder.java_is(_java(session))
             if not is_on_this_machine(session):
                 must_be_shared(session, folder, cores)
@@ -116,8 +123,10 @@ def start(
             f"the program cannot be sent to Spark's workers: {problem}",
             hint="its operators cannot hold what exists only in one process: open files, sockets, locks, generators",
         ) from None
-    except BaseException:
+    except BaseException as problem:
         _let_go(folder, taker)
+        if is_of_gone_java(problem):
+            raise stream_error(problem, folder.folder) from None
         raise
 
 
@@ -204,7 +213,7 @@ def _launch(
             taker.start(batch)
             return ServedQuery(session, writer.start(), taker)
     except (PySparkException, Py4JError) as problem:
-        raise spark_error(problem) from None
+        raise stream_error(problem, checkpoint.folder) from None
 
 
 def _level(frame: Any, channels: int, partitions: int, processor: Channels) -> Any:

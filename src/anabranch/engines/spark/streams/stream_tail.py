@@ -56,10 +56,10 @@ class StreamTail:
             found = Commit()
             self.checkpoint.write_commit(found)  # from here on the outputs are this stream's
         self.commit = found
+        states = [self.checkpoint.read_state(name) for name in found.state]  # first: where one is damaged, all stays
         for name, sink in self.sinks.items():
             sink.resume(found.sinks.get(name), self.checkpoint.sink_folder(name))
-        if found.state:
-            states = [self.checkpoint.read_state(name) for name in found.state]
+        if states:
             self._sizes = [len(each) for each in states]
             self.element.restore(states[0], states[1:])
             self._form = self.element.form
@@ -71,6 +71,8 @@ class StreamTail:
         before = self.metrics.tuples_in
         entries, oldest = self.commit.entries, time.time()
         for row in (by_epoch := sorted(rows, key=attrgetter("epoch"))):
+            if row.kind == Kind.CHANGE:
+                raise self.tail.changed(row)
             if row.kind == Kind.REACHED:
                 stop, arrived = json.loads(bytes(row.payload))
                 entries, oldest = max(entries, stop), min(oldest, arrived)

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from anabranch.engines.reading import Slice
 from anabranch.engines.reading.cuts import end_of_rows
-from anabranch.engines.spark.streams.checkpoint import write_atomically
 from anabranch.engines.spark.streams.entries import Entry
+from anabranch.engines.spark.streams.sealed_files import HEAD, write_sealed, writing_to
 from anabranch.errors import SourceError
 from anabranch.graph.model import Operator
 from anabranch.operators.formats.csv_format import CsvOptions
 from anabranch.operators.formats.failures import why
+from anabranch.operators.formats.text_lines import BYTE_ORDER_MARK
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.operators.sources.read_tcp import ReadTcp
@@ -52,6 +53,7 @@ class TcpSpool:
         self._number = 0
         self._kept: list[Path] = []  # by an earlier run, which was stopped or killed before it gave them out
         self._waiting = bytearray()
+        self._is_first = True  # of what comes from this connection
         self._without_end = 0  # so many bytes were waiting when it was seen that no line ends in them
         self._changed = threading.Condition()
         self._is_closed = False
@@ -69,7 +71,8 @@ class TcpSpool:
     def open(self) -> None:
         if self.has_ended:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with writing_to(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
         self._kept = sorted(path for path in self.folder.glob("*.lines") if int(path.stem) >= self._number)
         if self._kept:
             self._number = int(self._kept[-1].stem) + 1
@@ -135,18 +138,23 @@ class TcpSpool:
         """Whole lines; also the last one, without a newline, where the other side is done."""
         end = len(self._waiting) if is_closed else self._end_of_lines()
         lines, self._waiting = bytes(self._waiting[:end]), self._waiting[end:]
+        if lines and self._is_first:
+            self._is_first = False
+            if self.definition.format != "lines":  # where it would be a part of the first
+                lines = lines.removeprefix(BYTE_ORDER_MARK)
         return lines
 
     def _kept_in_a_file(self, lines: bytes) -> Path:
         path = self.folder / f"{self._number:012}.lines"
         self._number += 1
-        write_atomically(path, lines)
+        with writing_to(self.folder):
+            write_sealed(path, lines)
         return path
 
     def _entry(self, path: Path) -> Entry:
         size, width = path.stat().st_size, len(self.definition.schema.attributes)
-        piece = Slice(str(path), self.definition.address, 0, size, 0, width=width, positions=tuple(range(width)))
-        return Entry(self.source.id, piece, time.time(), size)
+        piece = Slice(str(path), self.definition.address, HEAD, size, 0, width=width, positions=tuple(range(width)))
+        return Entry(self.source.id, piece, time.time(), size - HEAD)
 
     def forget(self, entry: Entry) -> None:
         """An entry has been processed for good."""
