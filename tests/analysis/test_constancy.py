@@ -431,9 +431,28 @@ def test_instances_are_constants_if_only_their_constructor_assigns(program: Prog
             rate: int
         frozen = Frozen(3)
         def assign(x): x.late = 1
+        def change(): config.set()
         def f(t): return config.scaled(t.n) + frozen.rate
         def g(t): return config.other
         def h(t): return config.words[0]
         def i(t): return config.late
     """)
     assert [is_constant(fn) for fn in (module.f, module.g, module.h, module.i)] == [True, False, True, False]
+
+
+def test_what_a_method_assigns_that_nobody_calls_any_more_is_constant(program: Program) -> None:
+    module = program("""
+        class Model:
+            def __init__(self): self.weight = 0; self.seen = []
+            def fit(self, numbers): self.weight = sum(numbers); self.seen.append(len(numbers)); return self
+            def predict(self, t): return t.n * self.weight + len(self.seen)
+        class Loose(Model):
+            def fit_more(self, n): self.weight += n
+            def itself(self): return self
+        model = Model().fit([1, 2])
+        loose = Loose().fit([1, 2])
+        def f(t): return model.predict(t)
+        def g(t): return loose.predict(t)
+        def h(t): return loose.itself()
+    """)
+    assert [is_constant(fn) for fn in (module.f, module.g)] == [True, False]

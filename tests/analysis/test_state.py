@@ -356,8 +356,8 @@ def give_seen() -> list[str]:
 
 
 @functools.cache
-def cached(key: str) -> str:
-    return key
+def cached(key: str) -> list[str]:
+    return [key]
 
 
 @contextlib.contextmanager
@@ -536,7 +536,7 @@ def trap_function_attribute(e: Event) -> None:
     note.count = 1  # type: ignore[attr-defined]
 
 
-def trap_cache(e: Event) -> str:
+def trap_cache(e: Event) -> list[str]:
     return cached(e.key)
 
 

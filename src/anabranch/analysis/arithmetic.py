@@ -13,6 +13,7 @@ from anabranch.analysis.decimals import mind_the_context
 from anabranch.analysis.lifting import CONTAINERS, is_array
 from anabranch.analysis.protocols import class_of, special, touch, touch_keys, turn_into_text
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.state import VIEWS, held_by, shown
 from anabranch.analysis.values import (
     BOOL,
@@ -48,8 +49,12 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
     if is_text:
         turn_into_text(run, frame, right, node)
     result: Value = NOTHING
+    said: set[Thing] = set()
     for thing in left:
-        result |= special(run, frame, thing, construct, Args((right,)), node) or NOTHING
+        made = special(run, frame, thing, construct, Args((right,)), node)
+        result |= made or NOTHING
+        if made is not None and _is_plain(thing):
+            said.add(thing)
     for thing in right:
         result |= special(run, frame, thing, f"{construct}:right", Args((left,)), node) or NOTHING
     if Unknown() in left or Unknown() in right:
@@ -60,12 +65,18 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
     for kind in ones:
         for other in others:
             result |= _atoms(op, kind, other)
-    left_rest, right_rest = _not_atoms(left), _not_atoms(right)
+    left_rest, right_rest = _not_atoms(left) - said, _not_atoms(right)
     if left_rest or right_rest:
         if is_text:
             result |= frozenset(Atom(kind) for kind in ones & {str, bytes})
         result |= _containers(run, frame, op, left_rest, right_rest, bool(ones), bool(others), node)
     return result
+
+
+def _is_plain(thing: Thing) -> bool:
+    """Whether its class alone says what operators do, so that none of the library's applies."""
+    cls = class_of(thing)
+    return cls is not None and is_judged_by_attributes(cls)
 
 
 def _atom_types(value: Value) -> set[type]:
@@ -187,7 +198,7 @@ def in_place(run: Run, frame: Frame, op: ast.operator, target: Value, value: Val
 def _is_changed_in_place(thing: Obj | Const) -> bool:
     kind = _kind(thing)
     if kind is None:
-        return isinstance(thing, Const) and not callable(thing.object)
+        return isinstance(thing, Const) and not callable(thing.object) and not isinstance(thing.object, enum.Enum)
     return not issubclass(kind, tuple | frozenset)
 
 
@@ -232,9 +243,10 @@ def compare(run: Run, frame: Frame, left: Value, op: ast.cmpop, right: Value, no
     if isinstance(op, ast.In | ast.NotIn):
         for thing in right:
             found = special(run, frame, thing, "In", Args((left,)), node)
+            is_flag = isinstance(thing, Const) and isinstance(thing.object, enum.Flag)
             if found is not None:
                 truth(run, frame, found, node)
-            else:
+            elif not is_flag:
                 _look_inside(run, frame, thing, node)
         touch_keys(run, frame, right, left, node)
         return BOOL

@@ -8,21 +8,24 @@ import operator
 import types
 from typing import Any
 
-from anabranch.analysis import library_calls, purity, special_calls
+from anabranch.analysis import library_calls, logging_calls, purity, special_calls
+from anabranch.analysis.cached_functions import CACHED, call_cached
 from anabranch.analysis.construct import is_definitely_seeded
+from anabranch.analysis.dispatch_calls import call_any, registered
 from anabranch.analysis.following import call_function, call_local
 from anabranch.analysis.home import home_of
 from anabranch.analysis.lifting import CONTAINERS, is_user_class
 from anabranch.analysis.making import call_pure, made
 from anabranch.analysis.method_calls import call_method
 from anabranch.analysis.methods import SCALARS
-from anabranch.analysis.modules import is_library_function
+from anabranch.analysis.modules import is_library_function, namespace_of, neighbours
 from anabranch.analysis.origins import Given, Origin
 from anabranch.analysis.patching import CALL_YOUR_OWN, changed_library, patched_function
 from anabranch.analysis.protocols import class_of, refuse_unknown_methods
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import shown
+from anabranch.analysis.uses import uses_of
 from anabranch.analysis.values import (
     NOTHING,
     UNKNOWN,
@@ -96,7 +99,7 @@ def _call_const(
         run.share(frame, node, f"calls {shown(node)}, which {changed}", CALL_YOUR_OWN)
     if isinstance(held, type):
         return run.construct(frame, held, args, node)
-    handler = special_calls.handler_of(held)
+    handler = special_calls.handler_of(held) or logging_calls.handler_of(held)
     if handler is not None:
         special_calls.touch_arguments(run, frame, held, args, node)
         return handler(run, frame, args, node)
@@ -105,6 +108,8 @@ def _call_const(
         return call_pure(run, frame, held, spec, args, node)
     if purity.is_seedable(held) and is_definitely_seeded(args):
         return run.make(purity.RandomGenerator, node)
+    if type(held) is CACHED:
+        return call_cached(run, frame, held, args, node)
     match held:
         case types.FunctionType():
             return _call_existing_function(run, frame, held, args, node)
@@ -151,6 +156,9 @@ def _call_existing_function(run: Run, frame: Frame, function: types.FunctionType
     if declared is not None and declared.state == "stateless" and not run.is_trusting:
         return _call_trusted(run, frame, function, args, node)
     if is_library_function(function):
+        choices = registered(function)
+        if choices is not None:
+            return call_any(run, frame, function, choices, args, node)
         inner = getattr(function, "__wrapped__", None)
         if function.__code__.co_filename.endswith("contextlib.py") and isinstance(inner, types.FunctionType):
             return _call_manager(run, frame, inner, args, node)
@@ -202,23 +210,28 @@ def _call_unbound(run: Run, frame: Frame, name: str, owner: type, args: Args, no
 def _call_partial(
     run: Run, frame: Frame, held: functools.partial[Any], origin: Origin | None, args: Args, node: ast.AST
 ) -> Value:
+    if _may_rewrite_partials(frame):
+        run.share(frame, node, f"calls {shown(node)}, whose `keywords` a function may change")
     given = Given("an argument of functools.partial")
     positional = tuple(one(run.lift(value, given)) for value in held.args)
     keywords = tuple((name, one(run.lift(value, given))) for name, value in held.keywords.items())
     return _call_one(run, frame, Partial(one(run.lift(held.func, origin)), positional, keywords), args, node)
 
 
+def _may_rewrite_partials(frame: Frame) -> bool:
+    """Whether a function may write to the arguments that a partial holds."""
+    for namespace in neighbours(namespace_of(frame.home.namespace)):
+        if namespace.strays.may_use("keywords"):
+            return True
+        if any(use.is_deferred for text in namespace.texts for use in uses_of(text).attributes["keywords"]):
+            return True
+    return False
+
+
 def not_pure(run: Run, frame: Frame, function: Any, node: ast.AST) -> Value:
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or type(function).__name__
     module = getattr(function, "__module__", None)
     full = name if module in (None, "builtins") else f"{module}.{name}"
-    if type(function).__name__ == "_lru_cache_wrapper":
-        return run.unknown(
-            frame,
-            node,
-            f"calls `{name}`, whose cache all calls share",
-            'call the function without its cache, or declare it: @ab.declare(state="stateless", because="…")',
-        )
     effect = purity.effect_of(function)
     if effect is not None:
         return run.unknown(frame, node, f"calls `{full}`, which {effect}", purity.hint_for(effect) or _DECLARE)

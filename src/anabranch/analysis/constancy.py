@@ -16,7 +16,7 @@ from anabranch.analysis.constant_variables import (
     changing_variable,
     rebound_variable,
 )
-from anabranch.analysis.instances import written_attribute
+from anabranch.analysis.instances import IsIdle, never, written_attribute
 from anabranch.analysis.modules import moment, world
 from anabranch.analysis.origins import (
     ClassAttribute,
@@ -28,7 +28,9 @@ from anabranch.analysis.origins import (
     Origin,
     Variable,
 )
+from anabranch.analysis.settled import is_in_idle_code
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, shape_of
+from anabranch.analysis.values import Const
 
 _rebound: dict[tuple[Origin, int], Problem | None] = {}
 _changing: dict[tuple[Origin, int], tuple[Any, tuple[int, int], Problem | None]] = {}
@@ -47,7 +49,9 @@ def why_rebound(origin: Origin) -> Problem | None:
                 _rebound[key] = rebound_variable(origin)
             case ClassAttribute(cls=cls, name=name) | InstanceAttribute(cls=cls, name=name):
                 is_frozen = isinstance(origin, InstanceAttribute) and origin.is_frozen
-                found = written_attribute(cls, name, isinstance(origin, InstanceAttribute), is_frozen)
+                found = written_attribute(
+                    cls, name, isinstance(origin, InstanceAttribute), is_frozen, _idle_for(origin)
+                )
                 _rebound[key] = Problem(found[0], found[1]) if found else None
             case Default() | Given():
                 _rebound[key] = None
@@ -77,10 +81,14 @@ def _changing_object(origin: Origin, held: Any) -> Problem | None:
             return changing_variable(origin, shape)
         case Default() as origin:
             return changing_default(origin, shape)
-        case ClassAttribute(cls=cls, name=name) | InstanceAttribute(cls=cls, name=name):
-            return changing_attribute(cls, name, shape)
+        case (ClassAttribute(cls=cls, name=name) | InstanceAttribute(cls=cls, name=name)) as origin:
+            return changing_attribute(cls, name, shape, _idle_for(origin))
         case Given():
             return Problem("may be changed by whoever made it")
+
+
+def _idle_for(origin: ClassAttribute | InstanceAttribute) -> IsIdle:
+    return is_in_idle_code if isinstance(origin, InstanceAttribute) and origin.settled is not None else never
 
 
 def _root(origin: Origin, held: Any) -> Any:
@@ -93,5 +101,7 @@ def _root(origin: Origin, held: Any) -> Any:
             return cell.cell_contents if cell is not None else None
         case ClassAttribute(cls=cls, name=name):
             return vars(cls).get(name)
+        case InstanceAttribute(name=name, settled=Const(object=instance)):
+            return getattr(instance, "__dict__", {}).get(name)
         case _:
             return None

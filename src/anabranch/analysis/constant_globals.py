@@ -40,7 +40,7 @@ def rebound_global(origin: GlobalName) -> Problem | None:
                     return Problem("may be assigned by other means", location_of(use))
             if name in text.text:
                 for use in uses_of(text).attributes[name]:
-                    if use.is_deferred and is_store(use.node) and _may_be_module(use, other, namespace):
+                    if use.is_deferred and is_store(use.node) and may_be_module(use, other, namespace):
                         return Problem("is assigned from another place", location_of(use))
     return None
 
@@ -78,7 +78,7 @@ def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
                     return Problem("may be reached by other means", location_of(use))
             for owner, name in group:
                 for use in uses_of(text).attributes[name] if name in text.text else ():
-                    if _may_be_module(use, namespace, owner):
+                    if may_be_module(use, namespace, owner):
                         problem = bad_use(use, reader, use.is_deferred, [])
                         if problem:
                             return problem
@@ -146,7 +146,7 @@ def _is_only_read(names: ast.AST, use: Use) -> bool:
             return False
 
 
-def _may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:
+def may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:
     assert isinstance(use.node, ast.Attribute)
     return _may_be(use.node.value, use, where, module)
 
@@ -161,7 +161,7 @@ def _may_be(receiver: ast.AST, use: Use, where: Namespace, module: Namespace) ->
         found = resolve(receiver, where.names)
         if found is not None:
             return isinstance(found, type(sys)) and vars(found) is module.names
-    if module.module is None or _is_definitely_an_instance(receiver, use):
+    if module.module is None or is_definitely_an_instance(receiver, use):
         return False
     name = module.module.__name__
     # A variable may hold the module only if somebody has it as an object.
@@ -175,7 +175,7 @@ def _may_be(receiver: ast.AST, use: Use, where: Namespace, module: Namespace) ->
     )
 
 
-def _is_definitely_an_instance(receiver: ast.AST, use: Use) -> bool:
+def is_definitely_an_instance(receiver: ast.AST, use: Use) -> bool:
     """`self`, or `super()`, in a method."""
     match receiver:
         case ast.Call(func=ast.Name(id="super")):

@@ -6,8 +6,10 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
+from anabranch.analysis.fresh_arrays import is_definitely_a_new_array
 from anabranch.analysis.modules import Namespace
 from anabranch.analysis.reading import Kind, Reader, is_definitely_fresh
+from anabranch.analysis.shapes import UNKNOWN_SHAPE
 from anabranch.analysis.uses import Use
 from anabranch.errors import Location
 
@@ -29,6 +31,9 @@ def bad_use(use: Use, reader: Reader, is_deferred: bool, aliases: list[str]) -> 
         if is_deferred:
             return Problem("is assigned by a function", location_of(use))
         return bad_binding(use, reader, aliases)
+    parent = use.text.parents.get(use.node)
+    if isinstance(parent, ast.Call) and parent.func is use.node and reader.shape != UNKNOWN_SHAPE:
+        return None  # `x.values()` is not about an attribute `values` that holds a container, which cannot be called
     kind = reader.kind(use.node)
     if kind is Kind.CHANGES and is_deferred:
         return Problem("is changed", location_of(use))
@@ -56,11 +61,22 @@ def bad_binding(use: Use, reader: Reader, aliases: list[str]) -> Problem | None:
         case _, ast.Assign(value=value) | ast.AnnAssign(value=value):
             if isinstance(value, ast.Name) and value.id in aliases:
                 return None
-            if is_definitely_fresh(value, reader.names, reader.are_parts_immutable):
+            if is_fresh_for(value, reader):
                 return None
+        case ast.expr() as target, ast.Tuple(elts=targets):
+            match use.text.parents.get(parent):
+                case ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+                    if is_fresh_for(values[targets.index(target)], reader):
+                        return None
         case _:
             pass
     return Problem("may have another name, through which it is changed", location_of(use))
+
+
+def is_fresh_for(value: ast.AST | None, reader: Reader) -> bool:
+    """Whether nobody else holds what an expression makes, as far as the reader's object can be changed."""
+    is_fresh = is_definitely_fresh(value, reader.names, reader.are_parts_immutable)
+    return is_fresh or is_definitely_a_new_array(value, reader)
 
 
 def is_known(namespace: Namespace) -> bool:

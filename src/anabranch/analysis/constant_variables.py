@@ -10,12 +10,14 @@ from anabranch.analysis.constant_uses import (
     Problem,
     bad_binding,
     bad_use,
+    is_fresh_for,
     is_known,
     is_store,
     location_of,
     written_by_stray,
 )
-from anabranch.analysis.instances import Receiver, argument_of, attribute_uses, spellings
+from anabranch.analysis.constructor_arguments import is_definitely_given_fresh, is_field
+from anabranch.analysis.instances import IsIdle, Receiver, argument_of, attribute_uses, never, spellings
 from anabranch.analysis.modules import namespace_of, neighbours
 from anabranch.analysis.origins import Default, GlobalName, Variable
 from anabranch.analysis.reading import Kind, Reader, is_definitely_fresh
@@ -120,7 +122,8 @@ def _is_definitely_given_fresh(origin: Variable, text: SourceText, owner: Functi
                     if not isinstance(call, ast.Call) or call.func is not use.node:
                         return False
                     calls += 1
-                    if not is_definitely_fresh(argument_of(call, owner, origin.name), other.names, shape.depth <= 1):
+                    given = argument_of(call, owner, origin.name)
+                    if not is_fresh_for(given, Reader(other_text, other.names, shape)):
                         return False
         mentioning = [t for t in other.texts if owner.name in t.text and other is not namespace]
         if any(uses_of(t).attributes[owner.name] for t in mentioning):
@@ -156,7 +159,19 @@ def changing_default(origin: Default, shape: Shape) -> Problem | None:
     return None
 
 
-def changing_attribute(cls: type, name: str, shape: Shape) -> Problem | None:
+def _bad_binding(use: Use, reader: Reader) -> Problem | None:
+    """What is wrong with an assignment of an attribute, in a class or to `self`."""
+    match use.text.parents.get(use.node):
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            is_own = is_definitely_given_fresh(use, value, reader, is_fresh_for)
+            if is_field(value, reader.names) and not is_own:
+                return Problem("may have been handed in, and be changed elsewhere", location_of(use))
+            return None if is_own else bad_binding(use, reader, [])
+        case _:
+            return bad_binding(use, reader, [])
+
+
+def changing_attribute(cls: type, name: str, shape: Shape, is_idle: IsIdle = never) -> Problem | None:
     found = attribute_uses(cls, name)
     if found is None:
         return Problem("cannot be followed: not all of the source around it is known")
@@ -164,11 +179,12 @@ def changing_attribute(cls: type, name: str, shape: Shape) -> Problem | None:
     for use, namespace, receiver in found:
         problem = None
         if not is_store(use.node):
-            problem = bad_use(use, Reader(use.text, namespace.names, shape), use.is_deferred, [])
+            is_later = use.is_deferred and not is_idle(use, namespace)
+            problem = bad_use(use, Reader(use.text, namespace.names, shape), is_later, [])
         elif receiver is not Receiver.UNKNOWN:
             # That none of these run during a run was settled before; here it matters what is assigned.
             is_bound = True
-            problem = bad_binding(use, Reader(use.text, namespace.names, shape), [])
+            problem = _bad_binding(use, Reader(use.text, namespace.names, shape))
         if problem:
             return problem
     module = namespace_of(vars(sys.modules[cls.__module__]))
@@ -178,7 +194,8 @@ def changing_attribute(cls: type, name: str, shape: Shape) -> Problem | None:
                 for use in uses_of(text).class_names[base.__name__, spelling]:
                     is_bound |= is_store(use.node)
                     # A class body runs where it stands, also inside a function.
-                    problem = bad_use(use, Reader(text, module.names, shape), False, [])
+                    reader = Reader(text, module.names, shape)
+                    problem = _bad_binding(use, reader) if is_store(use.node) else bad_use(use, reader, False, [])
                     if problem:
                         return problem
     return None if is_bound else Problem("cannot be followed: where it is assigned is not known")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import array
 import ast
 import collections
 import contextlib
@@ -50,8 +51,23 @@ from anabranch.analysis.values import (
 )
 
 _METACLASSES = (type, abc.ABCMeta, type(typing.Protocol))
-_MANAGERS = (contextlib.suppress, contextlib.nullcontext)
-_BUFFERS = (io.StringIO, io.BytesIO, bytearray, types.SimpleNamespace, types.MappingProxyType, string.Template)
+
+
+class _Row(typing.TypedDict):
+    """Any such class: a call of it makes a dict."""
+
+
+_TYPED_DICT = type(_Row)
+_MANAGERS = (contextlib.suppress, contextlib.nullcontext, contextlib.closing)
+_BUFFERS = (
+    array.array,
+    io.StringIO,
+    io.BytesIO,
+    bytearray,
+    types.SimpleNamespace,
+    types.MappingProxyType,
+    string.Template,
+)
 
 
 def construct(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST, site: Site | None) -> Value:
@@ -63,6 +79,8 @@ def construct(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST, site
         if is_named_tuple_class(cls) and is_definitely_a_plain_tuple_class(cls):
             return _named_tuple(run, frame, cls, args, node)
         return _library_object(run, frame, cls, args, node)
+    if type(cls) is _TYPED_DICT:
+        return construct(run, frame, dict, args, node, site)
     refuse_unknown_methods(run, frame, cls, node)
     if is_named_tuple_class(cls) and is_definitely_a_plain_tuple_class(cls):
         return _made(run, frame, _named_tuple(run, frame, cls, args, node), node)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import enum
 import types
+from dataclasses import replace
 from typing import Any
 
-from anabranch.analysis import constancy
+from anabranch.analysis import constancy, logging_calls
 from anabranch.analysis.genuine import is_own_class, is_replaced
 from anabranch.analysis.lifting import READABLE, is_array, is_made_by_named_tuple, is_named_tuple_class, is_user_class
+from anabranch.analysis.locales import names_in_calendar
 from anabranch.analysis.lookup import (
     MISSING,
     NAMES,
@@ -25,10 +28,13 @@ from anabranch.analysis.patching import CALL_YOUR_OWN, REPLACED, patched_module
 from anabranch.analysis.protocols import refuse_unknown_methods
 from anabranch.analysis.purity import is_numpy_ufunc
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.settled import is_settled
+from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import shown
 from anabranch.analysis.values import (
     NONE,
+    NOTHING,
     STR,
     UNKNOWN,
     Bound,
@@ -62,6 +68,10 @@ def of_const(run: Run, frame: Frame, const: Const, held: Any, name: str, node: a
         return one(Const(getattr(held, name)))
     if type(held) in READABLE or is_array(held):
         return of_builtin(run, frame, const, Plain if is_array(held) else type(held), name, node)
+    if isinstance(held, dataclasses.Field) and name == "name":
+        return STR
+    if logging_calls.rule_of(const, name):
+        return one(Method(const, name, type(held)))
     if not is_user_class(type(held)):
         run.read(frame, one(const), node)
         return UNKNOWN
@@ -82,7 +92,8 @@ def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node
             run.share(frame, node, f"uses `{module.__name__}.{name}`, which {patch}")
         if is_replaced(module, name):
             return run.unknown(frame, node, f"uses `{module.__name__}.{name}`, {REPLACED}", CALL_YOUR_OWN)
-        return one(run.lift(found, None))
+        named = names_in_calendar(found, frame.home.namespace)
+        return one(run.lift(named if named is not None else found, None))
     origin = GlobalName(namespace_of(vars(module)), name)
     problem = constancy.why_rebound(origin)
     if problem is not None:
@@ -163,16 +174,30 @@ def _of_existing_instance(run: Run, frame: Frame, const: Const, held: Any, name:
     else:
         inside = getattr(held, "__dict__", {}).get(name, MISSING)
     if inside is MISSING or is_data_descriptor(found):
+        if found is MISSING and _is_definitely_missing(cls, name):
+            return NOTHING  # an error
         if found is MISSING:
             return run.unknown(frame, node, f"reads `{name}`, which this `{cls.__name__}` does not have yet")
         _mind_assignments(run, frame, cls, name, node)
         return of_class_member(run, frame, const, cls, name, node)
     origin = InstanceAttribute(cls, name, _is_definitely_frozen(cls))
     problem = constancy.why_rebound(origin)
+    if (problem is not None or _may_change(origin, inside)) and is_settled(held):
+        origin = replace(origin, settled=Const(held))
+        problem = constancy.why_rebound(origin)
     if problem is not None:
         hint = "make it an operator class with key=, or a frozen dataclass"
         run.share(frame, node, f"reads {origin}, which {problem}", hint)
     return one(run.lift(inside, origin))
+
+
+def _is_definitely_missing(cls: type, name: str) -> bool:
+    """Whether nobody gives such an instance an attribute of this name, now or later."""
+    return is_judged_by_attributes(cls) and constancy.why_rebound(InstanceAttribute(cls, name)) is None
+
+
+def _may_change(origin: InstanceAttribute, held: Any) -> bool:
+    return (type(held) in READABLE or is_array(held)) and constancy.why_changing(origin, held) is not None
 
 
 def _mind_assignments(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> None:

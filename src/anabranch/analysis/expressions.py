@@ -17,6 +17,7 @@ from anabranch.analysis.displays import (
     evaluate_display,
     evaluate_tuple,
 )
+from anabranch.analysis.generators import received
 from anabranch.analysis.names import load_name, store_name
 from anabranch.analysis.protocols import touch, turn_into_text
 from anabranch.analysis.run import Args, Frame, Run
@@ -235,7 +236,7 @@ def _is_definitely_empty(run: Run, value: Value) -> bool:
 def _yield(run: Run, frame: Frame, node: ast.Yield) -> Value:
     value = run.evaluate(frame, node.value) if node.value is not None else atom(type(None))
     frame.yielded |= value
-    return atom(type(None))
+    return received(run, frame)
 
 
 def _yield_from(run: Run, frame: Frame, node: ast.YieldFrom) -> Value:

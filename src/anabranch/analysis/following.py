@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType, GeneratorType
+from types import FunctionType
 
 from anabranch.analysis.counts import exactly
 from anabranch.analysis.expressions import default_site
+from anabranch.analysis.generators import generator_of
 from anabranch.analysis.home import Home
 from anabranch.analysis.names import cell_of
 from anabranch.analysis.origins import Default
@@ -170,10 +171,6 @@ def _recurse(run: Run, active: Activation, variables: dict[str, Value], node: Fu
                 active.variables[name] = wider
                 active.is_wider = True
     return active.result
-
-
-def generator_of(run: Run, node: FunctionNode) -> Value:
-    return run.make(GeneratorType, (node, "generator"))
 
 
 def _run_body(

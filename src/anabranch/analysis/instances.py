@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
+from abc import ABCMeta
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from types import ModuleType
 from typing import Any
@@ -72,14 +73,23 @@ def _attribute_uses(
                         yield use, other, receiver
 
 
+IsIdle = Callable[[Use, Namespace], bool]
+
+
+def never(use: Use, namespace: Namespace) -> bool:
+    return False
+
+
 def written_attribute(
-    cls: type, name: str, is_instance: bool, is_frozen: bool = False
+    cls: type, name: str, is_instance: bool, is_frozen: bool = False, is_idle: IsIdle = never
 ) -> tuple[str, Location | None] | None:
     """Why an attribute may be assigned during a run, and where; a frozen class can only be written by other means."""
     found = attribute_uses(cls, name, only_writes=True)
     if found is None:
         return "cannot be followed: not all of the source around it is known", None
-    for use, _, receiver in found if not is_frozen else ():
+    for use, namespace, receiver in found if not is_frozen else ():
+        if is_idle(use, namespace):
+            continue
         is_made_again = receiver is Receiver.BEING_MADE and is_instance and _is_made_again(cls)
         if is_made_again or _is_write(use, receiver, is_instance):
             return "is assigned by a function", Location(use.text.file, getattr(use.node, "lineno", 1))
@@ -253,6 +263,8 @@ def _receiver(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type,
             owner = _owner_of(node, name, text)
             if owner is not None and isinstance(text.parents.get(owner), ast.ClassDef):
                 return _parameter(owner, name, text, related)
+            if owner is not None and name not in scope_of(owner).parameters:
+                return _from_assignments(owner, name, text, names, cls)
             if owner is not None:
                 return _from_calls(owner, name, text, names, cls, related)
             return _known_object(resolve(node, names), cls)
@@ -293,6 +305,27 @@ def _owner_of(node: ast.AST, name: str, text: SourceText) -> FunctionNode | None
         if isinstance(around, FUNCTIONS) and name in scope_of(around).own:
             return around
     return None
+
+
+def _from_assignments(owner: FunctionNode, name: str, text: SourceText, names: dict[str, Any], cls: type) -> Receiver:
+    """What a variable of a function is, where it gets nothing but new instances of known classes."""
+    found: list[Receiver] = []
+    for use in uses_of(text).variables[owner, name]:
+        if isinstance(use.node, ast.Name) and isinstance(use.node.ctx, ast.Load):
+            continue
+        match text.parents.get(use.node):
+            case ast.Assign(targets=[ast.Name()], value=ast.Call(func=function)):
+                made = None if _is_own(function, text) else resolve(function, names)
+                is_plain = isinstance(made, type) and type(made) in (type, ABCMeta) and "__new__" not in vars(made)
+                found.append(_known_instance(made, cls) if isinstance(made, type) and is_plain else Receiver.UNKNOWN)
+            case _:
+                return Receiver.UNKNOWN
+    return _joined(found)
+
+
+def _is_own(function: ast.expr, text: SourceText) -> bool:
+    around = [scope_of(n) for n in text.enclosing(function) if isinstance(n, FUNCTIONS)]
+    return not isinstance(function, ast.Name) or any(function.id in scope.own for scope in around)
 
 
 def _from_calls(

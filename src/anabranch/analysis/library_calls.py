@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
 from anabranch.analysis import arithmetic
 from anabranch.analysis.builtin_containers import first
 from anabranch.analysis.lifting import CONTAINERS, is_user_class
-from anabranch.analysis.making import fresh_data
-from anabranch.analysis.protocols import touch
-from anabranch.analysis.purity import CsvWriter
+from anabranch.analysis.making import call_pure, fresh_data
+from anabranch.analysis.protocols import class_of, touch
+from anabranch.analysis.purity import CsvWriter, Pure
 from anabranch.analysis.run import Args, Frame, Handler, Run
 from anabranch.analysis.state import held_by, shown
 from anabranch.analysis.values import (
     NOTHING,
+    STR,
     Atom,
     Const,
     Fun,
@@ -121,6 +124,28 @@ def call_as_data(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     touch(run, frame, first(args), node)
     inside = without_sources(run.heap.reachable(first(args)))
     return fresh_data(run, node, frozenset(t for t in inside if isinstance(t, Atom)))
+
+
+def call_fields(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
+    """`dataclasses.fields(x)`: the descriptions of the fields, which belong to the class."""
+    result: Value = NOTHING
+    for thing in first(args):
+        cls = thing.object if isinstance(thing, Const) and isinstance(thing.object, type) else class_of(thing)
+        if cls is None or not dataclasses.is_dataclass(cls):
+            return run.unknown(frame, node, f"calls {shown(node)}, which cannot be followed")
+        result |= one(Tup(tuple, tuple(one(Const(field)) for field in dataclasses.fields(cls))))
+    return result
+
+
+def call_find_all(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
+    """`re.findall`: texts, where the pattern is seen to have no more than one group."""
+    result = call_pure(run, frame, re.findall, Pure(), args, node)
+    match node:
+        case ast.Call(args=[ast.Constant(value=str(pattern)), _], keywords=[]):
+            with contextlib.suppress(re.error):
+                if re.compile(pattern).groups <= 1:
+                    return run.make(list, (node, "found"), STR)
+    return result
 
 
 def by_operator(op: ast.operator) -> Handler:

@@ -14,6 +14,7 @@ from anabranch.analysis.values import (
     NOTHING,
     PLAIN_ATOM,
     Atom,
+    Const,
     Plain,
     Value,
     atom,
@@ -30,9 +31,18 @@ def call_pure(run: Run, frame: Frame, function: object, spec: Pure, args: Args, 
     touched = look_at(run, frame, given, node, spec.any_order)
     if spec.is_text:
         turn_into_text(run, frame, given, node)
-    called = call_back(run, frame, given, run.heap.reachable(given) | PLAIN_ATOM, node)
+    is_asking = function is isinstance or function is issubclass  # which does not call the classes it is given
+    reached = NOTHING if is_asking else run.heap.reachable(given) | PLAIN_ATOM
+    called = NOTHING if is_asking else call_back(run, frame, given, reached, node)
     touched |= touch(run, frame, frozenset(t for t in called if class_of(t) is not None), node, given | called)
+    if str(getattr(function, "__module__", "")).partition(".")[0] == "numpy":
+        given = without_classes(given)
     return made(run, spec, given | called, node) | touched
+
+
+def without_classes(given: Value) -> Value:
+    """What an array may be a view on: `dtype=float` is not."""
+    return frozenset(t for t in given if not (isinstance(t, Const) and isinstance(t.object, type)))
 
 
 def look_at(run: Run, frame: Frame, given: Value, node: ast.AST, any_order: bool = False) -> Value:

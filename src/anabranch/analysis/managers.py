@@ -38,6 +38,10 @@ def _enter_one(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> Value:
             return UNKNOWN
         case Obj(site=site, type=kind) if kind in (GeneratorManager, contextlib.nullcontext):
             return run.heap.held(site) or NONE
+        case Obj(site=site, type=contextlib.closing):
+            held = run.heap.held(site)
+            run.call(frame, run.load(frame, held, "close", node), Args(), node)
+            return held
         case Obj(type=contextlib.suppress):
             return NONE
         case Obj(type=kind) if kind in (io.StringIO, io.BytesIO):

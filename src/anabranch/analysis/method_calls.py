@@ -10,11 +10,13 @@ from datetime import datetime
 from string import Template
 from typing import Any
 
+from anabranch.analysis import logging_calls
 from anabranch.analysis.builtin_objects import is_plain_tuple
+from anabranch.analysis.generators import send
 from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.lifting import is_array, is_named_tuple_class, members
 from anabranch.analysis.lookup import static
-from anabranch.analysis.making import call_pure, look_at, made
+from anabranch.analysis.making import call_pure, look_at, made, without_classes
 from anabranch.analysis.methods import DictItems, denied, is_changing, is_definitely_pure, result_of
 from anabranch.analysis.protocols import call_back, class_of, touch, touch_keys, turn_into_text
 from anabranch.analysis.purity import CsvWriter, Pure, RandomGenerator, effect_of, hint_for
@@ -53,6 +55,7 @@ _SET_METHODS = words(
 _REMOVING = frozenset({"pop", "popleft", "popitem", "setdefault", "send", "__next__"})
 _COPYING = words("copy union intersection difference symmetric_difference")
 _GIVING_NOTHING = words("append extend add clear remove insert reverse update")
+_TAKING_DTYPES = words("astype cumprod cumsum mean prod std sum var view")  # of arrays
 _TEXT_METHODS = frozenset({"format", "format_map", "substitute", "safe_substitute"})
 
 
@@ -72,6 +75,8 @@ def call_method(run: Run, frame: Frame, receiver: Thing, name: str, owner: type,
 
 
 def _rule(receiver: Thing, name: str, owner: type) -> Rule | None:
+    if logging_calls.rule_of(receiver, name):
+        return logging_calls.log
     if isinstance(receiver, Tup) and is_named_tuple_class(receiver.type):
         return _TUPLE_RULES.get(name)
     if isinstance(receiver, Const) and isinstance(receiver.object, type):
@@ -83,6 +88,8 @@ def _rule(receiver: Thing, name: str, owner: type) -> Rule | None:
             return _chain
     if name in ("__init__", "__setattr__", "__delattr__", "__init_subclass__", "__enter__", "__exit__"):
         return _OBJECT_RULES.get(name)
+    if owner is types.GeneratorType and name == "send":
+        return send
     if issubclass(owner, datetime) and name in _TIME_RULES:
         return _TIME_RULES[name]
     if name == "join" and (owner is Plain or issubclass(owner, str | bytes)):
@@ -129,6 +136,8 @@ def _by_the_lists(run: Run, frame: Frame, receiver: Thing, name: str, owner: typ
         if spec.makes is Plain or spec.holds:
             # A view on the receiver is possible only where its type is not known, as of arrays.
             itself = one(receiver) if owner is Plain else NOTHING
+            if owner is Plain and name in _TAKING_DTYPES:
+                given = without_classes(given)
             return made(run, Pure(holds=True, may_return=True), itself | held | given | called, node)
         return made(run, spec, held | given, node)
     known = result_of(owner, name)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from anabranch.analysis.home import Home
 from anabranch.analysis.modules import Namespace
+from anabranch.analysis.values import Const
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class InstanceAttribute:
     cls: type
     name: str
     is_frozen: bool = False  # as far as ordinary assignments go
+    settled: Const | None = None  # the instance, if functions that only build the program do not write it any more
 
     def __str__(self) -> str:
         return f"the attribute `{self.name}` of a `{self.cls.__name__}` that all calls share"

@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol
 from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.instances import written_special_method
 from anabranch.analysis.lifting import is_user_class
+from anabranch.analysis.looking_inside import with_parts
 from anabranch.analysis.methods import ATOM_TYPES
 from anabranch.analysis.modules import is_library_function
 from anabranch.analysis.origins import Origin, inside
@@ -79,7 +80,8 @@ def touch(run: Run, frame: Frame, value: Value, node: ast.AST, beside: Value = N
     seen: set[Thing] = set()
     waiting = value
     for _ in range(_MOST_TOUCHES):
-        new = frozenset(thing for thing in with_members(run.heap.reachable(waiting)) if thing not in seen)
+        everything = with_parts(run, frame, with_members(run.heap.reachable(waiting)), node)
+        new = frozenset(thing for thing in everything if thing not in seen)
         if not new:
             return given
         seen |= new

@@ -72,7 +72,8 @@ _ROWS: list[tuple[str, Pure, str]] = [
         stdev pstdev variance pvariance correlation covariance linear_regression multimode quantiles"""),
     ("statistics", PART, "mode"),
     ("operator", BOOL, "lt le eq ne ge gt not_ truth is_ is_not contains"),
-    ("operator", INT, "index countOf indexOf length_hint"),
+    ("operator", INT, "countOf indexOf length_hint"),
+    ("operator", VALUE, "index"),
     ("itertools", ITERATOR, """accumulate batched chain combinations combinations_with_replacement compress count
         cycle dropwhile filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee
         zip_longest"""),

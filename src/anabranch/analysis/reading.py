@@ -40,6 +40,7 @@ _READING_BUILTINS: tuple[Any, ...] = (
     len, sorted, min, max, sum, any, all, list, tuple, set, frozenset, dict, enumerate, zip, range, str, repr, print,
     isinstance, reversed, bool, map, filter, type, round, abs, format, int, float,
 )  # fmt: skip
+_TAKING_KEYS: tuple[Any, ...] = (sorted, list, tuple, set, frozenset, sum, any, all, min, max)
 _MAKING_NEW = ("builtins", "collections", "array", "string")
 _NOT_FRESH: tuple[Any, ...] = (vars, globals, locals, getattr, next, iter, max, min, sum, __import__)
 
@@ -84,7 +85,8 @@ class Reader:
             case ast.keyword(arg=str()):
                 return Kind.ESCAPES
             case ast.For(iter=iterable) | ast.comprehension(iter=iterable) if iterable is node:
-                return self._if_parts_immutable()
+                is_plain = self.are_parts_immutable or self.shape.is_mapping
+                return Kind.READS if is_plain else self._parts(parent)
             case ast.BinOp() if self.shape.is_array:
                 return Kind.READS  # computing with arrays makes new ones
             case ast.Match(cases=cases):
@@ -133,8 +135,22 @@ class Reader:
     def _if_parts_immutable(self) -> Kind:
         return Kind.READS if self.are_parts_immutable else Kind.ESCAPES
 
+    def _parts(self, loop: ast.For | ast.comprehension) -> Kind:
+        """How the elements are used, one after the other."""
+        if not isinstance(loop.target, ast.Name):
+            return Kind.ESCAPES
+        inner = replace(self, shape=self.shape.of_part)
+        if isinstance(loop, ast.For):
+            return inner._variable(loop.target)
+        around = self.text.parents.get(loop)
+        named = [n for n in ast.walk(around) if isinstance(n, ast.Name) and n.id == loop.target.id] if around else []
+        result = Kind.READS if around else Kind.ESCAPES
+        for name in named:
+            result = _worst(result, inner.kind(name) if isinstance(name.ctx, ast.Load) else Kind.READS)
+        return result
+
     def _part(self, node: ast.AST) -> Kind:
-        return replace(self, shape=replace(self.shape, depth=self.shape.depth - 1)).kind(node)
+        return replace(self, shape=self.shape.of_part).kind(node)
 
     def _attribute(self, node: ast.Attribute, name: str) -> Kind:
         call = self.text.parents.get(node)
@@ -151,7 +167,11 @@ class Reader:
         # A view or a copy of the container holds the same parts.
         if name not in _READING_METHODS:
             return Kind.ESCAPES
-        return Kind.READS if self.are_parts_immutable else self.kind(call)
+        if self.are_parts_immutable or (self.shape.is_mapping and name == "keys"):
+            return Kind.READS
+        # Going through these gives the values.
+        gives_values = name in ("values", "items", "elements", "most_common")
+        return (replace(self, shape=replace(self.shape, is_mapping=False)) if gives_values else self).kind(call)
 
     def _argument(self, call: ast.Call) -> Kind:
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Constant):
@@ -167,7 +187,9 @@ class Reader:
         if any(callee is reading for reading in _READING_BUILTINS):
             if callee in (min, max) and len(call.args) > 1:
                 return Kind.ESCAPES
-            return self._if_parts_immutable() if callee not in (len, bool, isinstance) else Kind.READS
+            if callee in (len, bool, isinstance) or (self.shape.is_mapping and callee in _TAKING_KEYS):
+                return Kind.READS
+            return self._if_parts_immutable()
         if str(getattr(callee, "__module__", "")).split(".")[0] == "anabranch":
             return Kind.READS  # the program's own building calls copy what they are given
         spec = purity.spec_of(callee)
@@ -256,7 +278,7 @@ def _makes_something_fresh(callee: Any, call: ast.Call, names: dict[str, Any], a
     if callee is None or any(callee is one for one in _NOT_FRESH):
         return False
     if callee is sorted or (isinstance(callee, type) and callee.__module__ in _MAKING_NEW):
-        return are_parts_immutable
+        return are_parts_immutable or not (call.args or call.keywords)
     spec = purity.spec_of(callee)
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     if spec is not None and not spec.may_return:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import enum
+import functools
 import string
+import typing
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType
 from typing import Any
 
-from anabranch.analysis.lifting import is_array
+from anabranch.analysis.lifting import is_array, is_user_class
 from anabranch.analysis.methods import ATOM_TYPES
+from anabranch.analysis.modules import is_library_class
 
 _DEEPEST = 9
+_BASES: tuple[Any, ...] = (object, abc.ABC, typing.Generic, typing.Protocol)
 _UNCHANGING = (type, enum.Enum, FunctionType, BuiltinFunctionType, MethodDescriptorType)
 
 
@@ -22,14 +27,25 @@ class Shape:
 
     depth: int
     is_array: bool = False
+    is_mapping: bool = False  # going through it gives its keys, which cannot be changed
     grows: bool = False  # a defaultdict, in which even looking up makes an entry
+
+    @property
+    def of_part(self) -> Shape:
+        return Shape(self.depth - 1, self.is_array, False, self.grows)
 
 
 UNKNOWN_SHAPE = Shape(_DEEPEST, is_array=True, grows=True)
 
 
 def shape_of(held: Any) -> Shape:
-    return Shape(_mutable_depth(held, _DEEPEST), is_array(held), _grows(held, _DEEPEST))
+    is_mapping = type(held) in (dict, collections.Counter, collections.OrderedDict, MappingProxyType)
+    return Shape(_mutable_depth(held, _DEEPEST), is_array(held), is_mapping, _grows(held, _DEEPEST))
+
+
+def is_judged_by_attributes(cls: type) -> bool:
+    """Whether instances are nothing but their attributes, for each of which it is found out whether it may change."""
+    return is_user_class(cls) and all(not is_library_class(base) or base in _BASES for base in cls.__mro__)
 
 
 def _grows(held: Any, limit: int) -> bool:
@@ -58,6 +74,11 @@ def _mutable_depth(held: Any, limit: int) -> int:
         parts = {id(part): part for part in held}
     elif is_array(held):
         return max(int(held.ndim), 1) if held.dtype.kind in "biufcSU" else _DEEPEST
+    elif is_judged_by_attributes(kind):
+        return 0
+    elif kind is functools.partial:
+        inner = (held.func, *held.args, *held.keywords.values())
+        return _DEEPEST if any(_mutable_depth(part, limit - 1) for part in inner) else 0
     else:
         return 1 if kind in (bytearray, string.Template) else _DEEPEST  # an object whose inside is not known
     deepest = max((_mutable_depth(part, limit - 1) for part in parts.values()), default=0)

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import math
 import operator
+import re
 import sys
 import typing
 from typing import Any
@@ -98,10 +99,12 @@ _HANDLERS: list[tuple[Any, Handler]] = [
     (dataclasses.replace, library.call_replace),
     (dataclasses.asdict, library.call_as_data),
     (dataclasses.astuple, library.call_as_data),
+    (dataclasses.fields, library.call_fields),
     (operator.itemgetter, library.make_getter("itemgetter")),
     (operator.attrgetter, library.make_getter("attrgetter")),
     (operator.methodcaller, library.make_getter("methodcaller")),
     (csv.writer, library.make_csv_writer),
+    (re.findall, library.call_find_all),
     *((function, library.by_operator(op)) for function, op in library.OPERATORS.items()),
 ]
 

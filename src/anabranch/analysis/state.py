@@ -48,7 +48,7 @@ from anabranch.analysis.values import (
 )
 
 ITERATORS: tuple[type, ...] = (Stream, types.GeneratorType)
-_NOT_HELD = ("default_factory", "<returned>")  # kept with the object, but not among its elements
+_NOT_HELD = ("default_factory", "<returned>", "<sent>")  # kept with the object, but not among its elements
 _DECLARE = '@ab.declare(state="stateless", because="…") says that it is safe'
 
 

@@ -16,7 +16,7 @@ from anabranch.analysis.protocols import class_of, touch
 from anabranch.analysis.run import Args, Frame, Loop, Run
 from anabranch.analysis.state import shown
 from anabranch.analysis.targets import assign, delete, match_pattern
-from anabranch.analysis.values import NONE, NOTHING, Const, Place, Site, Value, one
+from anabranch.analysis.values import NONE, NOTHING, Const, Obj, Place, Site, Value, one
 from anabranch.analysis.words import words
 
 _RAISED = Site(Place.FRESH, "raised")
@@ -206,11 +206,10 @@ def _try(run: Run, frame: Frame, node: ast.Try | ast.TryStar) -> None:
     ends = [frame.variables]
     for handler in node.handlers:
         frame.variables = dict(seen)
-        if handler.type is not None:
-            run.evaluate(frame, handler.type)
+        kinds = run.evaluate(frame, handler.type) if handler.type is not None else NOTHING
         if handler.name is not None:
             # Which error it is remains open, so it may be any that is raised anywhere.
-            caught = run.make(Exception, handler, NOTHING) | run.heap.held(_RAISED)
+            caught = run.make(Exception, handler, NOTHING) | _caught(run.heap.held(_RAISED), kinds)
             store_name(run, frame, handler.name, caught, handler)
         run.execute(frame, handler.body)
         ends.append(frame.variables)
@@ -229,6 +228,18 @@ def _try(run: Run, frame: Frame, node: ast.Try | ast.TryStar) -> None:
             frame.variables = None
         return
     frame.variables = merged(ends)
+
+
+def _caught(raised: Value, kinds: Value) -> Value:
+    """Those of the errors that are raised anywhere that a handler for these classes may get."""
+    classes = [t.object for t in kinds if isinstance(t, Const) and isinstance(t.object, type)]
+    if not classes or len(classes) < len(kinds):
+        return raised
+    return frozenset(
+        thing
+        for thing in raised
+        if not isinstance(thing, Obj) or any(base in (*classes, BaseExceptionGroup) for base in thing.type.__mro__)
+    )
 
 
 def _through(run: Run, frame: Frame, final: list[ast.stmt], ends: list[dict[str, Value]]) -> list[dict[str, Value]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from anabranch.analysis import Findings, analyze_function, analyze_operator
+from anabranch.analysis import Findings, analyze_function, analyze_operator, cached_functions
 from anabranch.analysis.modules import look_around
 from anabranch.graph.model import Operator
 from anabranch.graph.plan import Plan
@@ -27,10 +27,18 @@ from anabranch.operators.sinks import SinkDefinition
 from anabranch.operators.sources import Generate
 from anabranch.operators.split import Split
 
+_MOST_ROUNDS = 5
+
 
 def apply(plan: Plan) -> Plan:
     look_around(thoroughly=True)
-    found = {operator.id: infer(operator) for operator in plan.graph.operators}
+    for attempt in range(_MOST_ROUNDS):  # what is known of a cache depends on all operators that use it
+        seen = cached_functions.version()
+        found = {operator.id: infer(operator) for operator in plan.graph.operators}
+        if seen == cached_functions.version():
+            break
+        if attempt == _MOST_ROUNDS - 2:
+            cached_functions.give_up()
     return replace(plan, properties=MappingProxyType(found))
 
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from .registry import entry
 from .tuples import Count, LogLine, Numbered, Quote, Trade
 
-log = logging.getLogger("corpus")
 OUT = io.StringIO()
 
 
@@ -114,12 +113,6 @@ def dumped(line: LogLine) -> Numbered:
 @entry(kind="map", input=LogLine, state="stateful", forwards="all", trap=True, shows=False, why="sys.stdout.write")
 def shown(line: LogLine) -> LogLine:
     sys.stdout.write(f"{line.text}\n")
-    return line
-
-
-@entry(kind="map", input=LogLine, state="stateful", forwards="all", trap=True, shows=False, why="logging")
-def logged(line: LogLine) -> LogLine:
-    log.warning("line %s", line.number)
     return line
 
 

@@ -158,9 +158,14 @@ def rebased(t: Trade) -> Amount:
 
 
 @entry(kind="map", input=Trade, output=Amount, state="stateful", forwards={"symbol": "symbol"}, trap=True,
-       shows=False, why="an object that only reads here, but learns elsewhere")  # fmt: skip
+       shows=False, beside=("teach",), why="an object that only reads here, but learns elsewhere")  # fmt: skip
 def looked_up(t: Trade) -> Amount:
     return Amount(t.symbol, t.price * BOOK.rate(t.symbol))
+
+
+def teach(t: Trade) -> Amount:
+    BOOK.learn(t.symbol, t.price)
+    return Amount(t.symbol, t.price)
 
 
 @entry(kind="map", input=Trade, output=Amount, state="stateful", forwards={"symbol": "symbol"}, trap=True,

@@ -16,11 +16,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 from pyspark import cloudpickle as pickler
 
-from anabranch.analysis.modules import is_library_class, user_modules
+from anabranch.analysis.cached_functions import CACHED
+from anabranch.analysis.modules import is_library_class, is_library_function, user_modules
 from anabranch.codegen.build import Decision
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.order import Moment
@@ -64,9 +66,25 @@ class CannotBeSent(Exception):
 def shipped(job: Job) -> bytes:
     with _user_modules_by_value():
         try:
-            return _MARK + bytes(_pickler.dumps(job))
+            into = io.BytesIO()
+            _WithCaches(into).dump(job)
+            return _MARK + into.getvalue()
         except Exception as problem:  # pickling runs code of the user's objects
             raise CannotBeSent(in_words(problem)) from problem
+
+
+class _WithCaches(_pickler.CloudPickler):  # type: ignore[misc]  # it has no types
+    """Functions of the user's under `functools.cache` go with an empty cache; by name, they would not be found."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        function = thing.__wrapped__ if type(thing) is CACHED else None
+        if isinstance(function, FunctionType) and not is_library_function(function):
+            return _with_empty_cache, (function, *thing.cache_parameters().values())
+        return super().reducer_override(thing)
+
+
+def _with_empty_cache(function: FunctionType, maxsize: int | None, typed: bool) -> Any:
+    return functools.lru_cache(maxsize, typed)(function)
 
 
 _sending = threading.RLock()  # the pickler's list of modules is one for all threads
