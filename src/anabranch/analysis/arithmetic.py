@@ -53,10 +53,14 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
     for thing in left:
         made = special(run, frame, thing, construct, Args((right,)), node)
         result |= made or NOTHING
-        if made is not None and _is_plain(thing):
+        if made is not None and is_plain(thing):
             said.add(thing)
+    said_by_right: set[Thing] = set()
     for thing in right:
-        result |= special(run, frame, thing, f"{construct}:right", Args((left,)), node) or NOTHING
+        made = special(run, frame, thing, f"{construct}:right", Args((left,)), node)
+        result |= made or NOTHING
+        if made is not None and is_plain(thing):
+            said_by_right.add(thing)
     if Unknown() in left or Unknown() in right:
         result |= UNKNOWN
     ones, others = _atom_types(left), _atom_types(right)
@@ -66,14 +70,16 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
         for other in others:
             result |= _atoms(op, kind, other)
     left_rest, right_rest = _not_atoms(left) - said, _not_atoms(right)
-    if left_rest or right_rest:
+    if all(isinstance(t, Atom) and t.type in _NUMBERS for t in left - said):
+        right_rest -= said_by_right  # a number on the left leaves it to them, and looks at nothing
+    if left_rest or (right_rest and said != left):
         if is_text:
             result |= frozenset(Atom(kind) for kind in ones & {str, bytes})
         result |= _containers(run, frame, op, left_rest, right_rest, bool(ones), bool(others), node)
     return result
 
 
-def _is_plain(thing: Thing) -> bool:
+def is_plain(thing: Thing) -> bool:
     """Whether its class alone says what operators do, so that none of the library's applies."""
     cls = class_of(thing)
     return cls is not None and is_judged_by_attributes(cls)
@@ -251,12 +257,17 @@ def compare(run: Run, frame: Frame, left: Value, op: ast.cmpop, right: Value, no
         touch_keys(run, frame, right, left, node)
         return BOOL
     construct = type(op).__name__
-    touch(run, frame, frozenset(t for t in left | right if not isinstance(t, Atom | Fun)), node)
     result: Value = BOOL
+    said: set[Thing] = set()
     for thing in left:
-        result |= special(run, frame, thing, construct, Args((right,)), node) or NOTHING
+        made = special(run, frame, thing, construct, Args((right,)), node)
+        result |= made or NOTHING
+        if made is not None and is_plain(thing):
+            said.add(thing)
     for thing in right:
         result |= special(run, frame, thing, f"{construct}:right", Args((left,)), node) or NOTHING
+    if said != left:
+        touch(run, frame, frozenset(t for t in left | right if not isinstance(t, Atom | Fun)) - said, node)
     if any(isinstance(t, Obj) and t.type is Plain for t in left | right) or any(
         isinstance(t, Const) and is_array(t.object) for t in left | right
     ):

@@ -10,7 +10,7 @@ from anabranch.analysis.builtin_containers import first
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import fresh_data, look_at
-from anabranch.analysis.protocols import class_of, refuse_unknown_methods, touch, turn_into_text
+from anabranch.analysis.protocols import class_of, refuse_unknown_methods, special, turn_into_text
 from anabranch.analysis.run import Args, Frame, Handler, Run
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import has_definitely_a_steady_hash, held_by, shown
@@ -40,6 +40,10 @@ from anabranch.analysis.values import (
 def call_number_function(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     """abs, round, divmod, pow."""
     given = join(args.all)
+    if len(args.all) == 1 and given and all(arithmetic.is_plain(thing) for thing in given):
+        said = [special(run, frame, thing, "abs", Args(), node) for thing in given]
+        if all(value is not None for value in said):
+            return join(value for value in said if value is not None)
     touched = look_at(run, frame, given, node)
     kinds = {t.type for t in given if isinstance(t, Atom)}
     if kinds <= {int, bool} and all(isinstance(t, Atom) for t in given):
@@ -66,7 +70,6 @@ def convert_to(kind: type) -> Handler:
 def call_text_function(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
     """repr, format, ascii."""
     given = join(args.all)
-    touch(run, frame, frozenset(t for t in given if not isinstance(t, Atom)), node)
     turn_into_text(run, frame, given, node)
     return STR
 

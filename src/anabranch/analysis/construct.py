@@ -27,10 +27,10 @@ from anabranch.analysis.making import call_pure, look_at
 from anabranch.analysis.methods import LIBRARY_VALUES
 from anabranch.analysis.modules import is_library_file
 from anabranch.analysis.origins import ClassAttribute
-from anabranch.analysis.protocols import class_of, refuse_unknown_methods, touch, turn_into_text
+from anabranch.analysis.protocols import refuse_unknown_methods, touch, turn_into_text
 from anabranch.analysis.purity import Pure, RandomGenerator, effect_of, spec_of
 from anabranch.analysis.run import Args, Frame, Run
-from anabranch.analysis.special_methods import is_definitely_generated, user_method, user_methods
+from anabranch.analysis.special_methods import is_definitely_generated, user_method
 from anabranch.analysis.state import held_by
 from anabranch.analysis.values import (
     NONE,
@@ -83,19 +83,10 @@ def construct(run: Run, frame: Frame, cls: type, args: Args, node: ast.AST, site
         return construct(run, frame, dict, args, node, site)
     refuse_unknown_methods(run, frame, cls, node)
     if is_named_tuple_class(cls) and is_definitely_a_plain_tuple_class(cls):
-        return _made(run, frame, _named_tuple(run, frame, cls, args, node), node)
+        return _named_tuple(run, frame, cls, args, node)
     if isinstance(cls, enum.EnumType):
         return _member(run, frame, cls, args, node)
-    return _made(run, frame, _instance(run, frame, cls, args, node, site), node)
-
-
-def _made(run: Run, frame: Frame, made: Value, node: ast.AST) -> Value:
-    """Whoever gets a new object may use its special methods, so they are looked at where it is made."""
-    for thing in made:
-        cls = class_of(thing)
-        for method in user_methods(cls).values() if cls is not None else ():
-            run.call(frame, one(Bound(Const(method), thing)), Args(more=one(thing)), node)
-    return made
+    return _instance(run, frame, cls, args, node, site)
 
 
 # NamedTuples ----------------------------------------------------------------------------------------------------

@@ -89,7 +89,6 @@ def _text(run: Run, frame: Frame, node: ast.JoinedStr) -> Value:
 def _formatted(run: Run, frame: Frame, node: ast.FormattedValue) -> Value:
     value = run.evaluate(frame, node.value)
     turn_into_text(run, frame, value, node.value)
-    touch(run, frame, frozenset(t for t in value if not isinstance(t, Atom)), node)
     if node.format_spec is not None:
         run.evaluate(frame, node.format_spec)
     return STR

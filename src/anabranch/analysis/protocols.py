@@ -18,6 +18,7 @@ from anabranch.analysis.modules import is_library_function
 from anabranch.analysis.origins import Origin, inside
 from anabranch.analysis.per_class import PerClass
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.special_methods import (
     BY_NAME,
     is_of_a_library,
@@ -46,6 +47,7 @@ from anabranch.analysis.values import (
     Tup,
     Unknown,
     Value,
+    atom,
     join,
     one,
     without_sources,
@@ -81,13 +83,22 @@ def touch(run: Run, frame: Frame, value: Value, node: ast.AST, beside: Value = N
     waiting = value
     for _ in range(_MOST_TOUCHES):
         everything = with_parts(run, frame, with_members(run.heap.reachable(waiting)), node)
-        new = frozenset(thing for thing in everything if thing not in seen)
+        classes = [thing.type for thing in seen if isinstance(thing, Obj)]
+        new = frozenset(t for t in everything if t not in seen and not _is_another_of(run, t, classes))
         if not new:
             return given
         seen |= new
         waiting = join(_touch_one(run, frame, thing, frozenset(seen) | others, node) for thing in new)
         given |= waiting
     return run.unknown(frame, node, f"uses {shown(node)}, whose special methods are too involved to be followed")
+
+
+def _is_another_of(run: Run, thing: Thing, classes: list[type]) -> bool:
+    """Whether an object does what one of its class did already: it is new, and so is all that it holds."""
+    if not isinstance(thing, Obj) or not any(thing.type is cls for cls in classes):
+        return False
+    inside = run.heap.reachable(one(thing))
+    return all(isinstance(t, Atom) or (isinstance(t, Obj) and t.site.place is Place.FRESH) for t in inside)
 
 
 def _touch_one(run: Run, frame: Frame, thing: Thing, others: Value, node: ast.AST) -> Value:
@@ -134,7 +145,7 @@ def touch_keys(run: Run, frame: Frame, containers: Value, searched: Value, node:
 def _is_made_again(cls: type) -> bool:
     """Operators, copies and sums of what is derived from a builtin type may make another object of the same class."""
     is_own = user_method(cls, "__init__") is not None or user_method(cls, "__new__") is not None
-    return is_own and issubclass(cls, _PLAIN_BASES)
+    return is_own and issubclass(cls, _PLAIN_BASES) and not issubclass(cls, BaseException)
 
 
 def element_of_class(cls: type) -> types.FunctionType | None:
@@ -243,7 +254,8 @@ def functions_in(value: Value) -> Value:
 
 def turn_into_text(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
     """Some objects have no text of their own but their address, or an order that differs between processes."""
-    touch(run, frame, frozenset(t for t in value if not isinstance(t, Atom)), node)
+    said = {thing for thing in value if _says_its_text(run, frame, thing, node)}
+    touch(run, frame, frozenset(t for t in value if not isinstance(t, Atom)) - said, node)
     for thing in run.heap.reachable(value):
         match thing:
             case Obj(type=kind) if issubclass(kind, set | frozenset):
@@ -259,6 +271,13 @@ def turn_into_text(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
                 run.share(frame, node, "makes a text of a function, which contains its address")
             case _:
                 pass
+
+
+def _says_its_text(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> bool:
+    """Whether the class alone says what its text is, so that nothing else of it is used."""
+    cls = class_of(thing)
+    is_plain = cls is not None and is_judged_by_attributes(cls) and user_method(cls, "__repr__") is not None
+    return is_plain and special(run, frame, thing, "FormattedValue", Args(more=atom(str)), node) is not None
 
 
 def _has_default_text(kind: type) -> bool:

@@ -87,6 +87,8 @@ def _block(run: Run, body: list[ast.stmt], before: Count) -> _Ends:
 
 
 def _statement(run: Run, node: ast.stmt, before: Count) -> _Ends:
+    if any(map(_contains_yield, _in_odd_places(node))):
+        return _Ends(next=ANY, returned=ANY, broken=ANY, continued=ANY, raised=ANY)
     match node:
         case ast.Expr(value=ast.Yield(value=value)):
             # Whatever fails does so before the tuple leaves.
@@ -136,6 +138,25 @@ def _statement(run: Run, node: ast.stmt, before: Count) -> _Ends:
         case _:
             inner = _expressions(run, [n for n in children(node) if isinstance(n, ast.expr)])
             return _Ends(next=before + inner, raised=before | (before + inner))
+
+
+def _in_odd_places(node: ast.stmt) -> list[ast.AST]:
+    """The parts of a statement that may emit, though nobody would let them: what is counted there is anything."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
+        case ast.ClassDef():
+            return [node]
+        case ast.For(target=target):
+            return [target]
+        case ast.With(items=items):
+            return [item.optional_vars for item in items if item.optional_vars is not None]
+        case ast.Try(handlers=handlers) | ast.TryStar(handlers=handlers):
+            return [handler.type for handler in handlers if handler.type is not None]
+        case ast.Match(cases=cases):
+            return [case.pattern for case in cases]
+        case _:
+            return []
 
 
 def _loop(run: Run, body: list[ast.stmt], orelse: list[ast.stmt], start: Count, is_endless: bool) -> _Ends:
@@ -211,8 +232,8 @@ def _expression(run: Run, node: ast.AST) -> Count:
             for other in others:
                 total += ZERO | _expression(run, other)
             return total
-        case ast.Lambda():
-            return ZERO
+        case ast.Lambda(args=args):
+            return _expression(run, args)  # defaults; what its body yields, it yields itself
         case ast.Compare(left=left, comparators=[first, *others]):
             total = _expression(run, left) + _expression(run, first)
             for other in others:

@@ -51,6 +51,7 @@ _SYNTAX: dict[str, str] = {
     "iteration": _ITERATION,  # for, comprehensions, unpacking, *, yield from
     "next": "__next__",
     "len": "__len__ __index__",
+    "abs": "__abs__ __round__",
     "reversed": "__reversed__ __len__ __getitem__",
     "With": "__enter__ __exit__",
     "FormattedValue": "__format__ __str__ __repr__",
