@@ -14,6 +14,7 @@ from anabranch.analysis.lifting import CONTAINERS, is_array
 from anabranch.analysis.protocols import class_of, special, touch, touch_keys, turn_into_text
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.shapes import is_judged_by_attributes
+from anabranch.analysis.special_methods import methods_called_by, user_method
 from anabranch.analysis.state import VIEWS, held_by, shown
 from anabranch.analysis.values import (
     BOOL,
@@ -53,13 +54,13 @@ def binary(run: Run, frame: Frame, op: ast.operator, left: Value, right: Value, 
     for thing in left:
         made = special(run, frame, thing, construct, Args((right,)), node)
         result |= made or NOTHING
-        if made is not None and is_plain(thing):
+        if says_alone(thing, construct):
             said.add(thing)
     said_by_right: set[Thing] = set()
     for thing in right:
         made = special(run, frame, thing, f"{construct}:right", Args((left,)), node)
         result |= made or NOTHING
-        if made is not None and is_plain(thing):
+        if says_alone(thing, f"{construct}:right"):
             said_by_right.add(thing)
     if Unknown() in left or Unknown() in right:
         result |= UNKNOWN
@@ -83,6 +84,17 @@ def is_plain(thing: Thing) -> bool:
     """Whether its class alone says what operators do, so that none of the library's applies."""
     cls = class_of(thing)
     return cls is not None and is_judged_by_attributes(cls)
+
+
+def says_alone(thing: Thing, construct: str) -> bool:
+    """Whether a construct runs the class's own method for it, or none: object's compares identities."""
+    cls = class_of(thing)
+    if cls is None or not is_judged_by_attributes(cls):
+        return False
+    return all(
+        user_method(cls, name) is not None or all(base is object or name not in vars(base) for base in cls.__mro__)
+        for name in methods_called_by(construct)
+    )
 
 
 def _atom_types(value: Value) -> set[type]:
@@ -262,7 +274,7 @@ def compare(run: Run, frame: Frame, left: Value, op: ast.cmpop, right: Value, no
     for thing in left:
         made = special(run, frame, thing, construct, Args((right,)), node)
         result |= made or NOTHING
-        if made is not None and is_plain(thing):
+        if says_alone(thing, construct):
             said.add(thing)
     for thing in right:
         result |= special(run, frame, thing, f"{construct}:right", Args((left,)), node) or NOTHING

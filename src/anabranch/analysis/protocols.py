@@ -233,7 +233,8 @@ def special(run: Run, frame: Frame, thing: Thing, construct: str, args: Args, no
         return given | run.make(Plain, (node, "of a library"), without_sources(inner) | PLAIN_ATOM)
     if not found:
         return None
-    return join(run.call(frame, one(Bound(Const(method), thing)), args, node) for method in found)
+    given = join(run.call(frame, one(Bound(Const(method), thing)), args, node) for method in found)
+    return given - atom(type(NotImplemented))  # the interpreter asks the other side then, or raises
 
 
 def call_back(run: Run, frame: Frame, value: Value, given: Value, node: ast.AST) -> Value:
