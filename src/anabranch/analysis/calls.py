@@ -160,7 +160,9 @@ def _call_existing_function(run: Run, frame: Frame, function: types.FunctionType
         if choices is not None:
             return call_any(run, frame, function, choices, args, node)
         inner = getattr(function, "__wrapped__", None)
-        if function.__code__.co_filename.endswith("contextlib.py") and isinstance(inner, types.FunctionType):
+        # The maker of a manager, and not what a manager makes of a function that it decorates.
+        is_maker = function.__code__.co_filename.endswith("contextlib.py") and function.__code__.co_name == "helper"
+        if is_maker and isinstance(inner, types.FunctionType):
             return _call_manager(run, frame, inner, args, node)
         return not_pure(run, frame, function, node)
     home = home_of(function)

@@ -151,10 +151,14 @@ def _in_odd_places(node: ast.stmt) -> list[ast.AST]:
             return [target]
         case ast.With(items=items):
             return [item.optional_vars for item in items if item.optional_vars is not None]
-        case ast.Try(handlers=handlers) | ast.TryStar(handlers=handlers):
+        case ast.Try(handlers=handlers):
             return [handler.type for handler in handlers if handler.type is not None]
+        case ast.TryStar(handlers=handlers):
+            return [*handlers]  # several of them may run
         case ast.Match(cases=cases):
-            return [case.pattern for case in cases]
+            return [part for case in cases for part in (case.pattern, case.guard) if part is not None]
+        case ast.AnnAssign(annotation=annotation):
+            return [annotation]
         case _:
             return []
 

@@ -60,7 +60,6 @@ def _forget_guesses() -> None:
 def _is_definitely_idle(function: ast.FunctionDef, text: SourceText, namespace: Namespace) -> bool:
     name, scope = function.name, scope_of(function)
     holder = text.parents.get(function)
-    is_method = isinstance(holder, ast.ClassDef)
     if isinstance(holder, ast.ClassDef):
         holder = text.parents.get(holder)
     if not isinstance(holder, ast.Module) or name.startswith("__") or scope.is_generator or scope.is_asynchronous:
@@ -83,7 +82,7 @@ def _is_definitely_idle(function: ast.FunctionDef, text: SourceText, namespace: 
                     calls += 1
                 if not is_app and not _is_idle_use(use, other):
                     return False
-    return is_method or is_app or calls > 0
+    return is_app or calls > 0
 
 
 def _is_app(decorator: Any) -> bool:

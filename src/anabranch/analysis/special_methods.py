@@ -32,6 +32,8 @@ _SYNTAX: dict[str, str] = {
     **{f"{name}:in_place": f"__i{word}__" for name, word in _OPERATORS.items()},
     **{name: f"__{pair.split()[0]}__" for name, pair in _COMPARISONS.items()},
     **{f"{name}:right": f"__{pair.split()[1]}__" for name, pair in _COMPARISONS.items()},
+    "NotEq": "__ne__ __eq__",  # object's own __ne__ asks __eq__
+    "NotEq:right": "__ne__ __eq__",
     "In": "__contains__",  # or as a loop, with each element compared like a key
     "UAdd": "__pos__",
     "USub": "__neg__",

@@ -255,6 +255,16 @@ def test_state_of_a_batch_that_spark_did_not_finish_is_not_looked_at(killed: Kil
         (state / f"{version}.changelog").unlink()
 
 
+def test_what_spark_was_writing_when_it_was_killed_is_no_damage(killed: Killed, tmp_path: Path) -> None:
+    disk = killed.copied(tmp_path / "copy")
+    for folder in (disk.folder / "spark" / "state" / "0" / "0", disk.folder / "spark" / "offsets"):
+        folder.mkdir(parents=True, exist_ok=True)
+        begun = f".{disk.done}.changelog.2f1d.TID14.tmp"
+        (folder / begun).write_bytes(b"")
+        (folder / f".{begun}.crc").write_bytes(b"")
+    check_intact(Checkpoint(disk.folder))
+
+
 # Files that are whole, and do not belong together ---------------------------------------------------------------------
 
 

@@ -70,7 +70,8 @@ def _with_checksums(folder: Path) -> Iterator[tuple[Path, Path]]:
     for place, _, names in os.walk(folder):
         for name in sorted(names):
             of = _CRC.fullmatch(name)
-            if of is not None and of[1] in names:
+            # What Spark was writing when it was killed has another name until it is whole, and is written again.
+            if of is not None and of[1] in names and not of[1].endswith(".tmp"):
                 yield Path(place, of[1]), Path(place, name)
 
 
