@@ -148,6 +148,9 @@ def _of_class(run: Run, frame: Frame, cls: type, name: str, node: ast.AST) -> Va
 
 
 def _of_member(run: Run, frame: Frame, const: Const, member: enum.Enum, name: str, node: ast.AST) -> Value:
+    owner, _ = static(type(member), name)
+    if owner is not None and is_user_class(owner) and name in ("name", "value", "_name_", "_value_"):
+        return run.unknown(frame, node, f"reads `{name}`, which `{type(member).__name__}` defines itself")
     if name in ("name", "_name_"):
         return STR
     if name in ("value", "_value_"):

@@ -27,6 +27,9 @@ def send(run: Run, frame: Frame, receiver: Thing, args: Args, node: ast.AST) -> 
     """`generator.send(value)`: it goes on, and is another one afterwards."""
     if not isinstance(receiver, Obj) or receiver.type is not GeneratorType:
         return run.unknown(frame, node, f"calls {shown(node)}, which goes on with a generator that others may have")
+    made_by = receiver.site.label[0] if isinstance(receiver.site.label, tuple) else None
+    if not isinstance(made_by, ast.AST) or any(isinstance(n, ast.YieldFrom) for n in ast.walk(made_by)):
+        return run.unknown(frame, node, f"calls {shown(node)}, which a generator hands on to another")
     run.change(frame, frozenset({receiver}), node)
     run.heap.put_attribute(receiver.site, _SENT, join(args.all))
     return run.heap.held(receiver.site)

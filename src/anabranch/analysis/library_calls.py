@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
+import io
 import operator
 import re
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from anabranch.analysis import arithmetic
 from anabranch.analysis.builtin_containers import first
 from anabranch.analysis.lifting import CONTAINERS, is_user_class
 from anabranch.analysis.making import call_pure, fresh_data
-from anabranch.analysis.protocols import class_of, touch
+from anabranch.analysis.protocols import class_of, holds_objects, touch
 from anabranch.analysis.purity import CsvWriter, Pure
 from anabranch.analysis.run import Args, Frame, Handler, Run
 from anabranch.analysis.state import held_by, shown
@@ -85,7 +86,7 @@ def call_deep_copy(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
         inside = run.heap.reachable(one(thing))
         has_instances = any(
             (isinstance(t, Obj) and is_user_class(t.type))
-            or (isinstance(t, Const) and type(t.object) not in CONTAINERS)
+            or (isinstance(t, Const) and (type(t.object) not in CONTAINERS or holds_objects(t.object)))
             or isinstance(t, Unknown)
             for t in inside
         )
@@ -121,6 +122,8 @@ def call_replace(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
 
 
 def call_as_data(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
+    if args.keywords or len(args.positional) != 1:
+        return run.unknown(frame, node, f"calls {shown(node)} with a factory, which cannot be followed")
     touch(run, frame, first(args), node)
     inside = without_sources(run.heap.reachable(first(args)))
     return fresh_data(run, node, frozenset(t for t in inside if isinstance(t, Atom)))
@@ -187,6 +190,8 @@ def make_getter(kind: str) -> Handler:
 
 
 def make_csv_writer(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
+    if not all(isinstance(thing, Obj) and thing.type in (io.StringIO, io.BytesIO) for thing in first(args)):
+        return run.unknown(frame, node, f"calls {shown(node)}, which writes to what cannot be followed")
     return run.make(CsvWriter, node, first(args))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import enum
 import string
+from datetime import datetime, time
 from types import MappingProxyType
 from typing import Any
 
@@ -53,13 +54,18 @@ def is_array_scalar(held: object) -> bool:
 def lift(held: Any, origin: Origin | None) -> Thing:
     """An object as a thing; what can change stays a `Const`, so that its changes can be told."""
     kind = type(held)
-    if kind in ATOM_TYPES:
+    if kind in ATOM_TYPES and not _has_zone_of_the_user(held):
         return Atom(kind)
     if is_array_scalar(held):
         return Atom(Plain)
     if isinstance(held, tuple) and ((kind is tuple and len(held) <= _LONGEST_TUPLE) or is_named_tuple_class(kind)):
         return Tup(kind, tuple(frozenset({lift(part, inside(origin))}) for part in held))
     return Const(held, origin)
+
+
+def _has_zone_of_the_user(held: Any) -> bool:
+    """Whether a time asks code of the user's for its offset, whenever it is compared or shown."""
+    return isinstance(held, datetime | time) and held.tzinfo is not None and is_user_class(type(held.tzinfo))
 
 
 # What containers hold, looked up once per analysis: tables may be large, and may change between analyses.

@@ -8,6 +8,7 @@ anything, and so may objects whose texts are made by code of the user's.
 from __future__ import annotations
 
 import ast
+import collections
 import logging
 import logging.handlers
 import sys
@@ -17,20 +18,19 @@ from typing import Any
 from anabranch.analysis.constant_globals import is_definitely_an_instance
 from anabranch.analysis.constant_uses import is_store
 from anabranch.analysis.lifting import is_user_class
-from anabranch.analysis.lookup import static
 from anabranch.analysis.modules import is_library_function, namespace_of, neighbours, world
+from anabranch.analysis.patching import changed_library
 from anabranch.analysis.protocols import class_of, turn_into_text
 from anabranch.analysis.run import Args, Frame, Handler, Run
-from anabranch.analysis.special_methods import is_definitely_generated
+from anabranch.analysis.special_methods import unknown_special_method, user_methods
 from anabranch.analysis.state import shown
 from anabranch.analysis.uses import Use, uses_of
-from anabranch.analysis.values import NONE, Const, Thing, Value, join, one
+from anabranch.analysis.values import NONE, RAISED, Const, Obj, Thing, Value, join, one
 from anabranch.analysis.words import words
 
 LOGGERS: tuple[type, ...] = (logging.Logger, logging.RootLogger)
 _WRITING = words("debug info warning warn error exception critical log")
 _KEYWORDS = frozenset({"msg", "exc_info", "stack_info", "stacklevel"})  # `extra` may fail, and only where it is written
-_TEXTS = ("__str__", "__repr__", "__format__", "__getattr__", "__getattribute__")
 _HINT = "return what it would log as a tuple, and log it in for_each"
 _FUNCTIONS = tuple(getattr(logging, name) for name in sorted(_WRITING))
 # What users extend, and what records pass through.
@@ -78,11 +78,13 @@ def _get(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
 
 
 def _write(run: Run, frame: Frame, logger: logging.Logger, args: Args, node: ast.AST) -> Value:
-    given = join(args.all)
+    given = join(args.all) | run.heap.held(RAISED)  # what is handled may be logged with it
     unknown = {name for name, _ in args.keywords} - _KEYWORDS
     if args.more_keywords is not None or unknown:
         return run.unknown(frame, node, f"calls {shown(node)} with more than a text and its parts", _HINT)
-    problem = _why_not_the_library_alone(logger) or _why_not_for_long(frame.home.namespace)
+    changed = changed_library(logging.info, frame.home.namespace)
+    problem = (f"which {changed}" if changed else None) or _why_not_the_library_alone(logger)
+    problem = problem or _why_not_for_long(frame.home.namespace)
     if problem is not None:
         return run.unknown(frame, node, f"calls {shown(node)}, a logger {problem}", _HINT)
     if any(_has_text_of_its_own(thing) for thing in run.heap.reachable(given)):
@@ -93,15 +95,10 @@ def _write(run: Run, frame: Frame, logger: logging.Logger, args: Args, node: ast
 
 def _has_text_of_its_own(thing: Thing) -> bool:
     """Whether code of the user's makes its text: that runs where the record is written, and not elsewhere."""
+    if isinstance(thing, Obj) and issubclass(thing.type, collections.defaultdict):
+        return True  # a text may ask it for what it does not have
     cls = class_of(thing)
-    if cls is None:
-        return False
-    found = [static(cls, name)[1] for name in _TEXTS]
-    return any(isinstance(each, FunctionType) and not _is_made_by_library(cls, each) for each in found)
-
-
-def _is_made_by_library(cls: type, method: FunctionType) -> bool:
-    return is_library_function(method) or any(is_definitely_generated(c, method.__name__, method) for c in cls.__mro__)
+    return cls is not None and (bool(user_methods(cls)) or unknown_special_method(cls) is not None)
 
 
 # What is there now ---------------------------------------------------------------------------------------------------
@@ -110,7 +107,11 @@ def _is_made_by_library(cls: type, method: FunctionType) -> bool:
 def _why_not_the_library_alone(logger: logging.Logger) -> str | None:
     if logging.getLogRecordFactory() is not logging.LogRecord:
         return "whose records are made by a function of the program's"
-    if not _is_as_it_was() or is_user_class(type(sys.stderr)):
+    if (
+        not _is_as_it_was()
+        or is_user_class(type(sys.stderr))
+        or not (logging.lastResort is None or _is_a_handler(logging.lastResort))
+    ):
         return "some of whose parts were exchanged"
     at: logging.Logger | None = logger
     while at is not None:
@@ -131,6 +132,10 @@ def _is_a_handler(handler: logging.Handler) -> bool:
         return False
     formatter, target = handler.formatter, getattr(handler, "target", None)
     if formatter is not None and not (_is_of_the_library(formatter) and _is_of_the_library(formatter._style)):
+        return False
+    if any(name in vars(handler) for name in _METHODS) or getattr(
+        getattr(formatter, "_style", None), "_defaults", None
+    ):
         return False
     return not isinstance(target, logging.Handler) or _is_a_handler(target)
 

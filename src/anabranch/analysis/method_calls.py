@@ -152,6 +152,8 @@ def _change(run: Run, frame: Frame, receiver: Thing, name: str, owner: type, arg
     if name == "pop" and owner is not Plain and issubclass(owner, set) and isinstance(receiver, Obj | Const):
         mind_the_order(run, frame, receiver, node)
     run.change(frame, one(receiver), node, what)
+    if isinstance(receiver, Obj) and issubclass(owner, collections.defaultdict):
+        held |= run.call(frame, run.heap.attribute(receiver.site, "default_factory"), Args(), node)
     inside = frozenset(t for t in held if class_of(t) is not None)  # compared, or hashed
     touch(run, frame, frozenset(t for t in given | inside if not isinstance(t, Atom)), node)
     run.read(frame, given, node)

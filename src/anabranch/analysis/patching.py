@@ -42,7 +42,7 @@ def _patches_around(namespace: Namespace) -> _Patches:
                     for use in attribute_uses:
                         if use.is_deferred:
                             _collect(found, name, use, other)
-                        elif is_store(use.node):
+                        if is_store(use.node):
                             _collect_library(found, use.node, use, other)
                 for use in uses.dynamic:
                     if use.is_deferred:
@@ -58,7 +58,7 @@ def _collect(found: _Patches, name: str, use: Use, where: Namespace) -> None:
     is_taken_apart = isinstance(use.text.parents.get(use.node), ast.Subscript)  # f.__kwdefaults__["x"] = 1
     if name in _PARTS_OF_FUNCTIONS and (is_store(use.node) or is_taken_apart):
         found.functions.append((_resolved(use.node.value, use, where), use))
-    if is_store(use.node) and _may_be_library_module(use.node.value, use, where):
+    if is_store(use.node) and (_may_be_library_module(use.node.value, use, where) or _is_given(use.node.value, use)):
         found.modules.setdefault(name, []).append((_resolved(use.node.value, use, where), use))
 
 
@@ -111,6 +111,18 @@ def _may_be_library_module(node: ast.AST, use: Use, where: Namespace) -> bool:
     if words & _WAYS_TO_MODULES or _is_imported(node, use):
         return True
     return isinstance(_resolved(node, use, where), ModuleType)
+
+
+def _is_given(node: ast.AST, use: Use) -> bool:
+    """Whether it is a variable of a function that may stand for anything: not for the object of a method."""
+    if not isinstance(node, ast.Name):
+        return False
+    for around in use.text.enclosing(node):
+        if isinstance(around, FUNCTIONS) and node.id in scope_of(around).own:
+            parameters = scope_of(around).parameters
+            is_method = isinstance(use.text.parents.get(around), ast.ClassDef)
+            return not (is_method and parameters[:1] == (node.id,))
+    return False
 
 
 def _is_imported(node: ast.AST, use: Use) -> bool:

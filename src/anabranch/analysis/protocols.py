@@ -202,6 +202,14 @@ def _user_objects(parts: Iterable[Any], origin: Origin | None, depth: int) -> It
             yield from _user_objects(_parts(part), inside(origin), depth - 1)
 
 
+def holds_objects(held: Any, depth: int = _DEEPEST) -> bool:
+    """Whether there are instances or classes of the user's in a container that exists already."""
+    return any(
+        isinstance(part, type) or is_user_class(type(part)) or (depth > 0 and holds_objects(part, depth - 1))
+        for part in _parts(held)
+    )
+
+
 def refuse_unknown_methods(run: Run, frame: Frame, cls: type, node: ast.AST) -> None:
     """An object of a class with special methods that cannot be followed may do anything."""
     unknown = unknown_special_method(cls)

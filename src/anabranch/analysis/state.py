@@ -206,7 +206,7 @@ def _elements(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> Value:
             read(run, frame, one(thing), node)
             if isinstance(held, set | frozenset):
                 mind_the_order(run, frame, thing, node)
-            if is_user_class(type(held)) and not isinstance(held, enum.EnumType):
+            if is_user_class(type(held)):
                 return _elements_of_instance(run, frame, thing, node)
             if isinstance(held, dict):
                 return members(thing, values=False)

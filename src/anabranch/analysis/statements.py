@@ -16,10 +16,9 @@ from anabranch.analysis.protocols import class_of, touch
 from anabranch.analysis.run import Args, Frame, Loop, Run
 from anabranch.analysis.state import shown
 from anabranch.analysis.targets import assign, delete, match_pattern
-from anabranch.analysis.values import NONE, NOTHING, Const, Obj, Place, Site, Value, one
+from anabranch.analysis.values import NONE, NOTHING, RAISED, Const, Obj, Value, one
 from anabranch.analysis.words import words
 
-_RAISED = Site(Place.FRESH, "raised")
 _ROUNDS_BEFORE_WIDENING = 4
 _MOST_ROUNDS = 50
 # Loading these has no effect a program could see, so a function may import them.
@@ -118,7 +117,7 @@ def _raise(run: Run, frame: Frame, node: ast.Raise) -> None:
             classes = frozenset(t for t in value if isinstance(t, Const) and isinstance(t.object, type))
             if classes:
                 value |= run.call(frame, classes, Args(), part)
-            run.heap.put(_RAISED, value)
+            run.heap.put(RAISED, value)
             # Whoever catches it, or reports it, may make a text of it.
             touch(run, frame, frozenset(t for t in value if class_of(t) is not None), part)
     frame.variables = None
@@ -209,7 +208,7 @@ def _try(run: Run, frame: Frame, node: ast.Try | ast.TryStar) -> None:
         kinds = run.evaluate(frame, handler.type) if handler.type is not None else NOTHING
         if handler.name is not None:
             # Which error it is remains open, so it may be any that is raised anywhere.
-            caught = run.make(Exception, handler, NOTHING) | _caught(run.heap.held(_RAISED), kinds)
+            caught = run.make(Exception, handler, NOTHING) | _caught(run.heap.held(RAISED), kinds)
             store_name(run, frame, handler.name, caught, handler)
         run.execute(frame, handler.body)
         ends.append(frame.variables)

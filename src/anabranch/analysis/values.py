@@ -72,6 +72,10 @@ class Site:
     label: object
 
 
+# What was raised anywhere in the code that is followed.
+RAISED = Site(Place.FRESH, "raised")
+
+
 @dataclass(frozen=True, slots=True)
 class Atom:
     """An immutable value without user code in it, known by its type."""
