@@ -167,18 +167,23 @@ def written_special_method(cls: type) -> tuple[str, Location] | None:
                         if _is_write(use, receiver, is_instance=False):
                             return name, Location(text.file, use.node.lineno)
             for use in uses_of(text).dynamic:
-                target = _dynamic_target(use.node, text, _written_names(use.node))
-                if not use.is_deferred or target is None or target is use.node:
+                target = _target_of_setattr(use.node)
+                if not use.is_deferred or target is None:
                     continue
                 if _receiver(target, text, other.names, cls, related) is Receiver.CLASS:
                     return "special methods", Location(text.file, getattr(use.node, "lineno", 1))
     return None
 
 
-def _written_names(node: ast.AST) -> list[str]:
-    """The special methods that a text names in a dynamic write."""
-    strings = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return [name for name in strings if is_method_name(name)]
+def _target_of_setattr(node: ast.AST) -> ast.expr | None:
+    """What `setattr` or `delattr` may give, or take, a special method."""
+    match node:
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(name)), *_]):
+            return target if is_method_name(name) else None
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, *_]):
+            return target
+        case _:
+            return None
 
 
 def _is_write(use: Use, receiver: Receiver, is_instance: bool) -> bool:
