@@ -451,6 +451,7 @@ def test_what_a_method_assigns_that_nobody_calls_any_more_is_constant(program: P
             def itself(self): return self
         model = Model().fit([1, 2])
         loose = Loose().fit([1, 2])
+        loose.fit_more(3)
         def f(t): return model.predict(t)
         def g(t): return loose.predict(t)
         def h(t): return loose.itself()

@@ -164,7 +164,8 @@ def may_call(construct: str) -> frozenset[str]:
 
 def is_method_name(name: str) -> bool:
     """Whether the interpreter may call what a class has under this name."""
-    return is_special(name) and name not in _FACTS and name not in ("__name__", "__class__", "__file__", "__version__")
+    is_note = name.startswith("__anabranch_") or name in ("__name__", "__class__", "__file__", "__version__")
+    return is_special(name) and name not in _FACTS and not is_note
 
 
 def is_refused(name: str) -> bool:
