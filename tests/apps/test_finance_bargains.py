@@ -130,7 +130,7 @@ def test_a_truncated_file_of_quotes_is_reported_and_what_came_before_is_written(
     before = pd.read_csv(market / "quotes.csv").iloc[:20_000]
     expected = answer(pd.read_csv(market / "trades.csv"), before)
     assert expected.count("\n") > 20
-    assert (tmp_path / "bargains.csv").read_text() == expected
+    assert (tmp_path / "bargains.csv.partial").read_text() == expected
 
 
 def test_a_corrupted_trade_is_reported_by_file_line_and_column(market: Path, tmp_path: Path) -> None:

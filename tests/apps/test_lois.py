@@ -192,8 +192,8 @@ def test_a_truncated_file_is_reported_by_its_last_line_and_what_came_before_is_w
         run(broken, tmp_path)
 
     assert caught.value.where == f"{broken}:{COUNT - 999}"
-    check_same(as_vectors(pd.read_csv(tmp_path / "showers.csv")), showers(pd.read_csv(cut), at_end=False)[0])
-    check_same(pd.read_csv(tmp_path / "health.csv"), health(pd.read_csv(cut), at_end=False)[0])
+    check_same(as_vectors(pd.read_csv(tmp_path / "showers.csv.partial")), showers(pd.read_csv(cut), at_end=False)[0])
+    check_same(pd.read_csv(tmp_path / "health.csv.partial"), health(pd.read_csv(cut), at_end=False)[0])
 
 
 def test_a_corrupted_cell_is_reported_by_file_line_and_column(samples: Path, tmp_path: Path) -> None:

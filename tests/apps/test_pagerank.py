@@ -169,7 +169,7 @@ def test_a_truncated_file_is_reported_by_its_last_line_and_nothing_is_ranked(lin
         ab.run(pagerank(links=str(broken), out=str(out)))
 
     assert caught.value.where == f"{broken}:1001"
-    assert out.read_text() == "page,rank\n", "the first round never came to its end"
+    assert not out.exists(), "the first round never came to its end"
 
 
 def test_a_corrupted_cell_is_reported_by_file_line_and_column(links: Path, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_a_truncated_file_is_reported_by_its_last_line_and_what_came_before_is_w
 
     assert caught.value.where == f"{broken}:{COUNT // 2 + 1}"
     for number, desk in enumerate(answer(list(csv.DictReader(lines)))):
-        assert (out / f"desk{number}.csv").read_text() == text(desk)
+        assert (out / f"desk{number}.csv.partial").read_text() == text(desk)
 
 
 def test_a_corrupted_cell_is_reported_by_file_line_and_column(ticks: Path, tmp_path: Path) -> None:
