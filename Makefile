@@ -12,7 +12,9 @@ PYTEST := $(BIN)/python -m pytest -q -n $(TEST_WORKERS)
 PLANS := tests/passes tests/graph tests/test_explain.py tests/commands/test_explain_command.py
 # Whether code can be native is decided by the same analysis, so those tests are apart, too.
 GENERATED := tests/codegen tests/engines tests/commands/test_run_form.py
-OTHERS := $(addprefix --ignore=,$(PLANS) $(GENERATED))
+# These switch the analysis off, and replace functions of libraries.
+TRIPWIRE := tests/tripwire
+OTHERS := $(addprefix --ignore=,$(PLANS) $(GENERATED) $(TRIPWIRE))
 
 .PHONY: help setup venv demo test test-full lint types clean
 
@@ -30,12 +32,14 @@ demo: setup ## run the mobility fraud example on a million calls and show what i
 test: lint types ## lint, types, and the tests but the slow ones
 	@$(PYTEST) -m "not slow" $(PLANS)
 	@$(PYTEST) -m "not slow" $(GENERATED)
+	@$(PYTEST) -m "not slow" $(TRIPWIRE)
 	@$(PYTEST) -m "not slow" $(OTHERS)
 
 test-full: export ANABRANCH_TESTS := full
 test-full: lint types ## the same with the slow random and fault tests
 	@$(PYTEST) $(PLANS)
 	@$(PYTEST) $(GENERATED)
+	@$(PYTEST) $(TRIPWIRE)
 	@$(PYTEST) $(OTHERS)
 
 lint: setup ## ruff: rules and formatting (to apply both: .venv/bin/ruff check --fix . && .venv/bin/ruff format .)
