@@ -14,11 +14,11 @@ from typing import NamedTuple
 import pytest
 
 from anabranch.engines.spark.streams.checkpoint import Checkpoint
-from tests.engines.spark.streams.killed_stream import POINTS
 from tests.engines.spark.streams.running_streams import Feeder, Running, check, committed, killed, stream, wait_until
 
 KILLED = -signal.SIGKILL
 CLUSTER = "local-cluster[2,1,1024]"
+POINTS = ("arrival", "epoch", "sync", "state", "commit")  # of `dying.py`
 
 
 @pytest.fixture

@@ -6,18 +6,11 @@ It goes on until a file named `finish` is in the folder, and prints what has bee
 from __future__ import annotations
 
 import argparse
-import functools
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
-from anabranch.engines.spark.streams.entries import EntryLog
-from anabranch.engines.spark.streams.stream_tail import StreamTail
-from anabranch.engines.spark.tail import Tail
 
 
 class Item(NamedTuple):
@@ -106,41 +99,6 @@ def branched(source: Path, out: Path) -> list[Any]:
 
 PROGRAMS = {"chained": chained, "branched": branched}
 
-POINTS = ("arrival", "epoch", "sync", "state", "commit")
-
-
-def die(when: str, point: str, calls: int) -> None:
-    """Let this process kill itself `before` or `after` so many calls of a method."""
-
-    def dying(method: Any) -> Any:
-        left = calls
-
-        @functools.wraps(method)
-        def counted(*given: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if when == "before" and left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            found = method(*given)
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return found
-
-        return counted
-
-    # One by one, as `setattr` could be meant for any class, and then no operator here would be parallel.
-    match point:
-        case "arrival":
-            EntryLog.append = dying(EntryLog.append)
-        case "epoch":
-            Tail.epoch = dying(Tail.epoch)
-        case "sync":
-            StreamTail._commit = dying(StreamTail._commit)
-        case "state":
-            Checkpoint.write_state = dying(Checkpoint.write_state)
-        case "commit":
-            Checkpoint.write_commit = dying(Checkpoint.write_commit)
-
 
 def main() -> None:
     parser = argparse.ArgumentParser()
@@ -151,6 +109,9 @@ def main() -> None:
     parser.add_argument("--die", nargs=3, metavar=("WHEN", "POINT", "CALLS"))
     options = parser.parse_args()
     if options.die:
+        # It changes the library: no operator may be called parallel beside it that asks the library for something.
+        from tests.engines.spark.streams.dying import die
+
         die(options.die[0], options.die[1], int(options.die[2]))
     folder: Path = options.folder
     sinks = PROGRAMS[options.program](folder / "in", folder)

@@ -1,0 +1,46 @@
+"""Kills its process at a chosen call of a method. For that it changes the library, so it is loaded late."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+from typing import Any
+
+from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.entries import EntryLog
+from anabranch.engines.spark.streams.stream_tail import StreamTail
+from anabranch.engines.spark.tail import Tail
+
+
+def die(when: str, point: str, calls: int) -> None:
+    """Let this process kill itself `before` or `after` so many calls of a method."""
+
+    def dying(method: Any) -> Any:
+        left = calls
+
+        @functools.wraps(method)
+        def counted(*given: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if when == "before" and left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            found = method(*given)
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return found
+
+        return counted
+
+    # One by one, as `setattr` could be meant for any class, and then no operator here would be parallel.
+    match point:
+        case "arrival":
+            EntryLog.append = dying(EntryLog.append)
+        case "epoch":
+            Tail.epoch = dying(Tail.epoch)
+        case "sync":
+            StreamTail._commit = dying(StreamTail._commit)
+        case "state":
+            Checkpoint.write_state = dying(Checkpoint.write_state)
+        case "commit":
+            Checkpoint.write_commit = dying(Checkpoint.write_commit)
