@@ -6,6 +6,8 @@ texts that can reach the object are searched for functions that write it, or han
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from typing import Any
 
 from anabranch.analysis.constant_globals import changing_global, rebound_global
@@ -16,8 +18,9 @@ from anabranch.analysis.constant_variables import (
     changing_variable,
     rebound_variable,
 )
-from anabranch.analysis.instances import IsIdle, never, written_attribute
-from anabranch.analysis.modules import moment, world
+from anabranch.analysis.holders import why_held
+from anabranch.analysis.instances import IsIdle, never, spellings, written_attribute
+from anabranch.analysis.modules import Namespace, moment, namespace_of, world
 from anabranch.analysis.origins import (
     ClassAttribute,
     Default,
@@ -28,12 +31,21 @@ from anabranch.analysis.origins import (
     Origin,
     Variable,
 )
+from anabranch.analysis.reflection import exchanged_by_other_means, reached_by_other_means
 from anabranch.analysis.settled import is_in_idle_code
-from anabranch.analysis.shapes import UNKNOWN_SHAPE, shape_of
+from anabranch.analysis.shapes import UNKNOWN_SHAPE, Shape, shape_of
 from anabranch.analysis.values import Const
 
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Answer:
+    held: Any
+    moment: tuple[int, int]
+    problem: Problem | None
+
+
 _rebound: dict[tuple[Origin, int], Problem | None] = {}
-_changing: dict[tuple[Origin, int], tuple[Any, tuple[int, int], Problem | None]] = {}
+_changing: dict[tuple[Origin, int], _Answer] = {}
 
 
 def why_rebound(origin: Origin) -> Problem | None:
@@ -55,7 +67,26 @@ def why_rebound(origin: Origin) -> Problem | None:
                 _rebound[key] = Problem(found[0], found[1]) if found else None
             case Default() | Given():
                 _rebound[key] = None
+        if _rebound[key] is None:
+            namespace = _namespace(origin)
+            _rebound[key] = exchanged_by_other_means(namespace, _names_of(origin)) if namespace is not None else None
     return _rebound[key]
+
+
+def _namespace(origin: Origin) -> Namespace | None:
+    """The globals of the code around it."""
+    match origin:
+        case Inside(origin=outer):
+            return _namespace(outer)
+        case GlobalName(namespace=namespace):
+            return namespace
+        case Variable(home=home) | Default(home=home):
+            return namespace_of(home.namespace)
+        case ClassAttribute(cls=cls) | InstanceAttribute(cls=cls):
+            module = sys.modules.get(cls.__module__)
+            return namespace_of(vars(module)) if module is not None else None
+        case Given():
+            return None
 
 
 def why_changing(origin: Origin | None, held: Any) -> Problem | None:
@@ -64,27 +95,48 @@ def why_changing(origin: Origin | None, held: Any) -> Problem | None:
         return Problem("may be changed elsewhere")
     key = (origin, id(held))
     known = _changing.get(key)
-    if known is None or known[0] is not held or known[1] != moment():
+    if known is None or known.held is not held or known.moment != moment():
         problem = why_rebound(origin) or _changing_object(origin, held)
-        known = _changing[key] = (held, moment(), problem)
-    return known[2]
+        known = _changing[key] = _Answer(held, moment(), problem)
+    return known.problem
 
 
 def _changing_object(origin: Origin, held: Any) -> Problem | None:
     # What is inside another object can be reached through that, so the whole of it counts.
-    root = _root(origin.origin, held) if isinstance(origin, Inside) else held
+    outer = origin.origin if isinstance(origin, Inside) else origin
+    root = _root(outer, held) if isinstance(origin, Inside) else held
     shape = shape_of(root) if root is not None else UNKNOWN_SHAPE
-    match origin.origin if isinstance(origin, Inside) else origin:
-        case GlobalName() as origin:
+    problem = _changed_by_name(outer, shape)
+    namespace = _namespace(outer)
+    if problem is None and namespace is not None:
+        problem = reached_by_other_means(namespace, _names_of(outer), shape)
+    return problem or why_held(outer, held if root is None else root)
+
+
+def _changed_by_name(origin: Origin, shape: Shape) -> Problem | None:
+    match origin:
+        case GlobalName():
             return changing_global(origin, shape)
-        case Variable() as origin:
+        case Variable():
             return changing_variable(origin, shape)
-        case Default() as origin:
+        case Default():
             return changing_default(origin, shape)
-        case (ClassAttribute(cls=cls, name=name) | InstanceAttribute(cls=cls, name=name)) as origin:
+        case ClassAttribute(cls=cls, name=name) | InstanceAttribute(cls=cls, name=name):
             return changing_attribute(cls, name, shape, _idle_for(origin))
-        case Given():
+        case Given() | Inside():
             return Problem("may be changed by whoever made it")
+
+
+def _names_of(origin: Origin) -> list[str]:
+    match origin:
+        case ClassAttribute(cls=cls, name=name) | InstanceAttribute(cls=cls, name=name):
+            return spellings(cls, name)
+        case GlobalName(name=name) | Variable(name=name) | Default(name=name):
+            return [name]
+        case Inside(origin=outer):
+            return _names_of(outer)
+        case Given():
+            return []
 
 
 def _idle_for(origin: ClassAttribute | InstanceAttribute) -> IsIdle:

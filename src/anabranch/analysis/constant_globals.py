@@ -22,6 +22,7 @@ from anabranch.analysis.shapes import Shape
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 from anabranch.analysis.words import words
 
+_WAYS_TO_MODULES = ("sys.modules", "import_module", "__import__")
 _READING = words("copy get items keys values")  # methods of dictionaries
 
 
@@ -168,7 +169,7 @@ def _may_be(receiver: ast.AST, use: Use, where: Namespace, module: Namespace) ->
     return any(
         any(value is module.module for value in list(other.names.values()))
         or any(
-            "sys.modules" in text.text or "import_module" in text.text or name in mentioned_modules(text, other.names)
+            any(way in text.text for way in _WAYS_TO_MODULES) or name in mentioned_modules(text, other.names)
             for text in other.texts
         )
         for other in neighbours(module)

@@ -112,7 +112,7 @@ def _location_of_stray(namespace: Namespace) -> Location:
 def is_store(node: ast.AST) -> bool:
     if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
         return not isinstance(node.ctx, ast.Load)
-    return True  # a definition, an import, a captured name
+    return not isinstance(node, ast.Call)  # getattr(object, name); else a definition, an import, a captured name
 
 
 def location_of(use: Use) -> Location:

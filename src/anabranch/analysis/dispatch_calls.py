@@ -7,9 +7,9 @@ import functools
 from types import FunctionType
 from typing import Any
 
-from anabranch.analysis.modules import namespace_of, neighbours
+from anabranch.analysis.modules import namespace_of
+from anabranch.analysis.reflection import may_use_later
 from anabranch.analysis.run import Args, Frame, Run
-from anabranch.analysis.uses import uses_of
 from anabranch.analysis.values import Atom, Const, Obj, Plain, Stream, Thing, Tup, Value, join, one
 
 
@@ -28,11 +28,9 @@ def registered(function: FunctionType) -> dict[type, Any] | None:
 def call_any(
     run: Run, frame: Frame, function: FunctionType, found: dict[type, Any], args: Args, node: ast.AST
 ) -> Value:
-    for namespace in neighbours(namespace_of(frame.home.namespace)):
-        is_stray = namespace.strays.may_use("register")
-        if is_stray or any(use.is_deferred for text in namespace.texts for use in uses_of(text).attributes["register"]):
-            name = getattr(function, "__name__", "a function")
-            return run.unknown(frame, node, f"calls `{name}`, for which a function may register more")
+    if may_use_later(namespace_of(frame.home.namespace), "register"):
+        name = getattr(function, "__name__", "a function")
+        return run.unknown(frame, node, f"calls `{name}`, for which a function may register more")
     first, rest = join(args.positional[:1]), args.positional[1:]
     results = []
     for cls, each in found.items():

@@ -5,7 +5,7 @@ import __future__
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from anabranch.analysis import arithmetic, subscripts
@@ -19,14 +19,16 @@ from anabranch.analysis.displays import (
 )
 from anabranch.analysis.generators import received
 from anabranch.analysis.names import load_name, store_name
-from anabranch.analysis.protocols import touch, turn_into_text
+from anabranch.analysis.protocols import class_of, touch, turn_into_text
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.selectivity import elements_of
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.state import drain, held_by, spread
 from anabranch.analysis.values import (
     NOTHING,
     STR,
     Atom,
+    Bound,
     Const,
     Fun,
     Obj,
@@ -244,10 +246,24 @@ def _yield_from(run: Run, frame: Frame, node: ast.YieldFrom) -> Value:
     count = join_counts(run, value)
     run.counts[node] = run.counts[node] | count if node in run.counts else count
     returned: Value = NOTHING
+    for cls in _iterators_of_the_user(run, frame, value, node):
+        # It also gets what the generator is sent, and is closed with it; what it ends with may be any object.
+        return run.unknown(frame, node, f"hands over to a `{cls.__name__}`, which cannot be followed", "use a loop")
     for thing in value:
         if isinstance(thing, Obj):
             returned |= run.heap.attribute(thing.site, "<returned>")
     return returned | atom(type(None))
+
+
+def _iterators_of_the_user(run: Run, frame: Frame, value: Value, node: ast.AST) -> Iterator[type]:
+    for thing in value:
+        cls = class_of(thing)
+        method = user_method(cls, "__iter__") if cls is not None else None
+        made = run.call(frame, one(Bound(Const(method), thing)), Args(), node) if method is not None else one(thing)
+        for each in made:
+            found = class_of(each)
+            if found is not None and user_method(found, "__next__") is not None:
+                yield found
 
 
 def join_counts(run: Run, value: Value) -> Count:

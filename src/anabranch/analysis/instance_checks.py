@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 import types
 from typing import Any
 
+from anabranch.analysis.modules import namespace_of
 from anabranch.analysis.protocols import class_of, touch
+from anabranch.analysis.reflection import may_use_later
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.values import BOOL, NOTHING, Atom, Const, Obj, Tup, Value, join
@@ -27,6 +30,8 @@ def ask_for_instances(run: Run, frame: Frame, subject: Value, classes: Value, no
         if not isinstance(thing, Const):
             continue
         for cls in _classes_in(thing.object):
+            if isinstance(cls, abc.ABCMeta) and may_use_later(namespace_of(frame.home.namespace), "register"):
+                run.share(frame, node, f"asks `{cls.__name__}`, with which a function may register more classes")
             hook = _user_hook(cls)
             if hook is not None:
                 run.share(frame, node, f"asks `{hook.__name__}.__subclasshook__`, which cannot be followed")

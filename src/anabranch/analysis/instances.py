@@ -14,7 +14,7 @@ from anabranch.analysis.modules import Namespace, namespace_of, neighbours, worl
 from anabranch.analysis.reading import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.source import SourceText
-from anabranch.analysis.special_methods import is_method_name
+from anabranch.analysis.special_methods import is_method_name, user_method
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 from anabranch.analysis.values import FunctionNode
 from anabranch.errors import Location
@@ -103,13 +103,18 @@ def _is_made_again(cls: type) -> bool:
     """Whether a function calls the constructor of an object that exists: `config.__init__(5)`."""
     key = (cls, world())
     if key not in _made_again:
-        _made_again[key] = any(
+        _made_again[key] = _may_give_an_old_one(cls) or any(
             use.is_deferred and not _is_of_construction(use) and receiver is not Receiver.UNRELATED
             for name in _CONSTRUCTION
             if name != "__new__"  # which makes another object
             for use, _, receiver in attribute_uses(cls, name) or ()
         )
     return _made_again[key]
+
+
+def _may_give_an_old_one(cls: type) -> bool:
+    """Whether calling the class may initialise an object that exists: a singleton."""
+    return user_method(cls, "__new__") is not None or user_method(type(cls), "__call__") is not None
 
 
 _made_again: dict[tuple[type, int], bool] = {}

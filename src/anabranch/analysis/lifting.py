@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import collections
 import enum
+import gc
 import string
-from datetime import datetime, time
 from types import MappingProxyType
 from typing import Any
 
@@ -54,7 +54,7 @@ def is_array_scalar(held: object) -> bool:
 def lift(held: Any, origin: Origin | None) -> Thing:
     """An object as a thing; what can change stays a `Const`, so that its changes can be told."""
     kind = type(held)
-    if kind in ATOM_TYPES and not _has_zone_of_the_user(held):
+    if kind in ATOM_TYPES and not (kind not in _SIMPLE and _has_parts_of_the_user(held)):
         return Atom(kind)
     if is_array_scalar(held):
         return Atom(Plain)
@@ -63,9 +63,13 @@ def lift(held: Any, origin: Origin | None) -> Thing:
     return Const(held, origin)
 
 
-def _has_zone_of_the_user(held: Any) -> bool:
-    """Whether a time asks code of the user's for its offset, whenever it is compared or shown."""
-    return isinstance(held, datetime | time) and held.tzinfo is not None and is_user_class(type(held.tzinfo))
+_SIMPLE = frozenset({int, float, bool, str, bytes, complex, type(None)})
+
+
+def _has_parts_of_the_user(held: Any) -> bool:
+    """Whether a value runs code of the user's: a time with a zone of theirs, a fraction with a numerator of theirs."""
+    parts = [*gc.get_referents(held), getattr(held, "tzinfo", None)]
+    return any(not isinstance(part, type) and is_user_class(type(part)) for part in parts)
 
 
 # What containers hold, looked up once per analysis: tables may be large, and may change between analyses.

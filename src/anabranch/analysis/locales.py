@@ -13,12 +13,19 @@ _NAMES: tuple[Any, ...] = (calendar.day_name, calendar.day_abbr, calendar.month_
 
 def names_in_calendar(found: Any, names: dict[str, Any]) -> tuple[str, ...] | None:
     """The names of the days or months, if that is what it holds, and they are the same everywhere."""
-    if not any(found is each for each in _NAMES) or not _is_definitely_plain(names):
+    if not any(found is each for each in _NAMES) or not is_definitely_plain(names):
         return None
     return tuple(found)
 
 
-def _is_definitely_plain(names: dict[str, Any]) -> bool:
+def depends_on_locale(method: str, names: dict[str, Any]) -> str | None:
+    """Why a method of dates and times may give another text in a worker."""
+    if method not in ("strftime", "strptime") or is_definitely_plain(names):
+        return None
+    return "uses the locale of the process"
+
+
+def is_definitely_plain(names: dict[str, Any]) -> bool:
     """Whether the locale is the one that Python starts with, and nobody sets another."""
     if locale.setlocale(locale.LC_TIME) not in ("C", "POSIX"):
         return False

@@ -17,10 +17,12 @@ from typing import Any
 
 from anabranch.analysis.constant_globals import is_definitely_an_instance
 from anabranch.analysis.constant_uses import is_store
+from anabranch.analysis.holders import is_held_only_by
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.modules import is_library_function, namespace_of, neighbours, world
 from anabranch.analysis.patching import changed_library
 from anabranch.analysis.protocols import class_of, turn_into_text
+from anabranch.analysis.reflection import may_reach
 from anabranch.analysis.run import Args, Frame, Handler, Run
 from anabranch.analysis.special_methods import unknown_special_method, user_methods
 from anabranch.analysis.state import shown
@@ -119,6 +121,8 @@ def _why_not_the_library_alone(logger: logging.Logger) -> str | None:
             return "with parts of the program's own"
         if not all(map(_is_a_handler, at.handlers)):
             return "with a handler, filter or formatter of the program's own"
+        if not is_held_only_by(at.handlers, at) or not is_held_only_by(at.filters, at):
+            return "whose handlers the program has, too"
         at = at.parent if at.propagate else None
     return None
 
@@ -190,8 +194,13 @@ def _find_addition(names: dict[str, Any]) -> str | None:
     for namespace in around:
         if any(namespace.strays.may_use(name) for name in _ADDING):
             return "that code may be added to which is not known"
+        if any(may_reach(namespace, name) for name in _ADDING):
+            return "that a function may reach by other means"
         for text in namespace.texts:
             uses = uses_of(text)
+            for use in (*uses.attributes["stderr"], *uses.attributes["stream"], *uses.attributes["lastResort"]):
+                if use.is_deferred and is_store(use.node):
+                    return "whose stream a function may exchange"
             for name in _ADDING if has_classes else _ADDING_CODE:
                 if any(use.is_deferred for use in (*uses.attributes[name], *uses.globals[name])):
                     return "to which a function adds code of the program's own"

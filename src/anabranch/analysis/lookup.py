@@ -30,8 +30,14 @@ from anabranch.analysis.values import (
     atom,
     one,
 )
+from anabranch.analysis.words import words
 
 MISSING = object()
+# Attributes of arrays that are addresses or lead to others, the mapping behind its keys, what an error is about.
+_LEADING_OUT = words(
+    """ctypes data base __array_interface__ __array_struct__ __cuda_array_interface__ mapping obj object args
+    __traceback__ __context__ __cause__ tb_frame f_locals f_globals"""
+)
 NAMES = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _FUNCTION_KINDS = (
     types.FunctionType,
@@ -59,6 +65,8 @@ def of_builtin(run: Run, frame: Frame, thing: Atom | Obj | Const | Tup, kind: ty
         return one(Const(kind)) if kind is not Plain else PLAIN_ATOM
     if name == "__dict__":
         return run.unknown(frame, node, "uses `__dict__`, through which anything can be changed")
+    if name in _LEADING_OUT:
+        return run.unknown(frame, node, f"uses `{name}`, which leads to memory or to another object")
     if kind is Plain:
         if is_known_method_of_plain(name):
             return one(Method(thing, name, Plain))

@@ -15,6 +15,7 @@ from anabranch.analysis.builtin_objects import is_plain_tuple
 from anabranch.analysis.generators import send
 from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.lifting import is_array, is_named_tuple_class, members
+from anabranch.analysis.locales import depends_on_locale
 from anabranch.analysis.lookup import static
 from anabranch.analysis.making import call_pure, look_at, made, without_classes
 from anabranch.analysis.methods import DictItems, denied, is_changing, is_definitely_pure, result_of
@@ -101,7 +102,7 @@ def _rule(receiver: Thing, name: str, owner: type) -> Rule | None:
 
 def _by_the_lists(run: Run, frame: Frame, receiver: Thing, name: str, owner: type, args: Args, node: ast.AST) -> Value:
     given = join(args.all)
-    reason = denied(owner, name)
+    reason = denied(owner, name) or depends_on_locale(name, frame.home.namespace)
     if reason is not None:
         return run.unknown(frame, node, f"calls {shown(node)}, which {reason}", hint_for(reason))
     if is_changing(owner, name):

@@ -81,13 +81,14 @@ def _load_global(run: Run, frame: Frame, name: str, node: ast.AST) -> Value:
 
 
 def store_name(run: Run, frame: Frame, name: str, value: Value, node: ast.AST) -> None:
-    name = frame.home.mangled(name)
     scope = frame.scope
-    if name in scope.outer_globals:
+    is_global, is_outer = name in scope.outer_globals, name in scope.outer_locals
+    name = frame.home.mangled(name)
+    if is_global:
         hint = f"move `{name}` into __init__ of an operator class and use key="
         run.share(frame, node, f"assigns the global `{name}`", hint)
         return
-    if name in scope.outer_locals:
+    if is_outer:
         for outer in reversed(frame.chain):
             if name in scope_of(outer).own:
                 cell = cell_of(outer, name)

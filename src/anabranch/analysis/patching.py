@@ -10,6 +10,7 @@ from typing import Any
 from anabranch.analysis.constant_uses import Problem, is_store, location_of, written_by_stray
 from anabranch.analysis.modules import Namespace, is_library_class, is_library_module, namespace_of, neighbours, world
 from anabranch.analysis.reading import resolve
+from anabranch.analysis.reflection import exchanged_by_other_means
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import Use, uses_of
@@ -169,4 +170,4 @@ def patched_module(module: ModuleType, name: str, names: dict[str, Any]) -> Prob
     for target, use in [*patches.get(name, ()), *patches.get("*", ())] if patches else ():
         if target is None or target is module:
             return Problem("is exchanged by a function", location_of(use))
-    return None
+    return exchanged_by_other_means(namespace, [name])

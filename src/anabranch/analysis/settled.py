@@ -23,6 +23,7 @@ from anabranch.analysis.constant_uses import is_known, is_store
 from anabranch.analysis.lifting import is_array
 from anabranch.analysis.modules import Namespace, moment, namespace_of, neighbours, world
 from anabranch.analysis.reading import resolve
+from anabranch.analysis.reflection import may_call_by_name
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.source import SourceText, locate
@@ -66,6 +67,8 @@ def _is_definitely_idle(function: ast.FunctionDef, text: SourceText, namespace: 
         return False
     is_app = any(_is_app(resolve(each, namespace.names)) for each in function.decorator_list)
     if function.decorator_list and not (is_app and len(function.decorator_list) == 1):
+        return False
+    if may_call_by_name(namespace):
         return False
     # An operator need not be named anywhere: a function is known to build something only where it is called for that.
     calls = 0

@@ -24,6 +24,7 @@ from anabranch.analysis.origins import (
     Variable,
 )
 from anabranch.analysis.run import Args, Frame, Run
+from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.values import (
     INT,
@@ -113,6 +114,10 @@ def _hint_for_change(origin: Origin | None) -> str | None:
 # Reads ----------------------------------------------------------------------------------------------------------
 
 
+_FILL_ONCE = "fill it once where it is made and only read it afterwards, or pass what is needed as attributes"
+_UNCHANGING_BASES = (str, bytes, int, float, complex)
+
+
 def read(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
     """What the things themselves hold is looked at."""
     for thing in value:
@@ -130,15 +135,19 @@ def _read_const(run: Run, frame: Frame, const: Const, node: ast.AST) -> None:
         problem = constancy.why_changing(const.origin, held)
         if problem is not None:
             run.share(
-                frame,
-                node,
-                f"reads {const.origin or 'an object of unknown origin'}, which {problem}",
-                "fill it once where it is made and only read it afterwards, or pass what is needed as attributes",
+                frame, node, f"reads {const.origin or 'an object of unknown origin'}, which {problem}", _FILL_ONCE
             )
     elif not is_user_class(type(held)):
         run.share(
             frame, node, f"uses {_described(const, None, node)}, whose type is not known to be immutable", _DECLARE
         )
+    elif not is_judged_by_attributes(type(held)) and not isinstance(held, _UNCHANGING_BASES):
+        # A class derived from a list, say: besides its attributes it has what the list holds.
+        problem = constancy.why_changing(const.origin, held)
+        if problem is not None:
+            run.share(
+                frame, node, f"reads {const.origin or 'an object of unknown origin'}, which {problem}", _FILL_ONCE
+            )
     # The attributes of a user's instance are judged one by one, when they are loaded.
 
 

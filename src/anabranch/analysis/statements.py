@@ -11,8 +11,10 @@ from typing import Any
 
 from anabranch.analysis import arithmetic
 from anabranch.analysis.expressions import function_value
+from anabranch.analysis.modules import namespace_of
 from anabranch.analysis.names import merged, store_name
 from anabranch.analysis.protocols import class_of, touch
+from anabranch.analysis.reflection import exchanged_module
 from anabranch.analysis.run import Args, Frame, Loop, Run
 from anabranch.analysis.state import shown
 from anabranch.analysis.targets import assign, delete, match_pattern
@@ -314,6 +316,9 @@ def _module(run: Run, frame: Frame, name: str, node: ast.AST) -> Value:
         module = importlib.import_module(name)
     if not isinstance(module, ModuleType):
         return run.unknown(frame, node, f"imports `{name}` while tuples flow", "import it at the top of the file")
+    problem = exchanged_module(namespace_of(frame.home.namespace))
+    if problem is not None:
+        run.share(frame, node, f"imports `{name}`, which {problem}", "import it at the top of the file")
     return one(Const(module))
 
 

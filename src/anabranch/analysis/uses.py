@@ -21,7 +21,7 @@ from anabranch.analysis.values import FunctionNode
 _DYNAMIC = ("globals", "exec", "eval", "setattr", "delattr", "vars", "locals")
 # Attributes of functions and frames that are the globals of a module, whichever.
 WAYS_TO_GLOBALS = ("__globals__", "f_globals", "f_locals")
-_DYNAMIC_ATTRIBUTES = ("__dict__", "__setattr__", "__delattr__", "__set__", "__delete__", *WAYS_TO_GLOBALS)
+DYNAMIC_ATTRIBUTES = frozenset({"__dict__", "__setattr__", "__delattr__", "__set__", "__delete__", *WAYS_TO_GLOBALS})
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class Uses:
     attributes: dict[str, list[Use]] = field(default_factory=lambda: defaultdict(list))
     class_names: dict[tuple[str, str], list[Use]] = field(default_factory=lambda: defaultdict(list))
     dynamic: list[Use] = field(default_factory=list)
+    patterns: list[Use] = field(default_factory=list)  # of classes, which read attributes
 
 
 _uses: dict[SourceText, Uses] = {}
@@ -108,7 +109,13 @@ class _Walker:
                 if name in names.own:
                     self.uses.variables[scope, name].append(self.use(node))
                     return
-        self.uses.globals[name].append(self.use(node))
+        self.uses.globals[self._mangled(name)].append(self.use(node))
+
+    def _mangled(self, name: str) -> str:
+        """In a class, a global of a private name is found under another."""
+        around = next((scope.name for scope in reversed(self.scopes) if isinstance(scope, _ClassScope)), None)
+        is_private = name.startswith("__") and not name.endswith("__")
+        return f"_{around.lstrip('_')}{name}" if around is not None and is_private else name
 
     def visit(self, node: ast.AST | None) -> None:
         match node:
@@ -143,11 +150,13 @@ class _Walker:
                 return
             case ast.Call(func=ast.Name(id=name)) if name in _DYNAMIC:
                 self._dynamic(node)
-            case ast.MatchClass(kwd_attrs=attributes) if any(each in _DYNAMIC_ATTRIBUTES for each in attributes):
-                self._dynamic(node)
+            case ast.MatchClass(kwd_attrs=attributes):
+                self.uses.patterns.append(self.use(node))
+                if any(each in DYNAMIC_ATTRIBUTES for each in attributes):
+                    self._dynamic(node)
             case _:
                 pass
-        if isinstance(node, ast.Attribute) and node.attr in _DYNAMIC_ATTRIBUTES:
+        if isinstance(node, ast.Attribute) and node.attr in DYNAMIC_ATTRIBUTES:
             self._dynamic(node)
         for child in children(node):
             self.visit(child)
@@ -213,7 +222,10 @@ def _is_kept(node: ast.AST, text: SourceText) -> bool:
         case _:
             return False
     match text.parents.get(node):
-        case ast.Subscript() | ast.Attribute() | ast.Compare() | ast.Expr() | ast.For() | ast.comprehension():
+        case ast.Attribute() as member:
+            called = text.parents.get(member)  # or it is kept: globals().update
+            return not (isinstance(called, ast.Call) and called.func is member) and isinstance(member.ctx, ast.Load)
+        case ast.Subscript() | ast.Compare() | ast.Expr() | ast.For() | ast.comprehension():
             return False
         case ast.keyword(arg=None):
             return False  # a copy

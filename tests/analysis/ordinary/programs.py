@@ -10,7 +10,6 @@ import functools
 import importlib
 import inspect
 import operator
-import sys
 import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from anabranch.compiler import compile
 from anabranch.graph.model import Graph
 from anabranch.graph.properties import Properties
 from anabranch.run import as_program
+from tests.analysis.traps.ask import out_of_sight
 
 from . import records
 from .samples import SAMPLED, samples
@@ -127,15 +127,9 @@ def properties_of(theme: str) -> dict[str, Properties]:
 @contextmanager
 def alone(theme: str) -> Iterator[None]:
     """Meanwhile the file is loaded anew, with empty caches, and no other: each is a program of its own."""
-    names = [f"{__package__}.{each}" for each in THEMES]
-    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    try:
+    with out_of_sight(but=records.__name__):
         importlib.import_module(f"{__package__}.{theme}")
         yield
-    finally:
-        for name in names:
-            sys.modules.pop(name, None)
-        sys.modules.update(hidden)
 
 
 def missed() -> dict[str, str]:

@@ -33,23 +33,24 @@ def loaded(traps: Sequence[Trap], name: str = "generated_traps") -> Iterator[tup
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        with _out_of_sight():
+        with out_of_sight():
             sys.modules[name] = module
             spec.loader.exec_module(module)
             yield module, [getattr(module, operator) for _, operator in sources]
 
 
 @contextlib.contextmanager
-def _out_of_sight() -> Iterator[None]:
+def out_of_sight(*, but: str | None = None) -> Iterator[None]:
     """The analysis takes all that is imported for one program: what the tests do must not give a trap away."""
-    hidden = {name: sys.modules[name] for name in list(sys.modules) if _is_of_tests(name)}
+    hidden = {name: sys.modules[name] for name in list(sys.modules) if _is_of_tests(name) and name != but}
     for name in hidden:
         del sys.modules[name]
     try:
         yield
     finally:
-        for name in [name for name in sys.modules if _is_of_tests(name) or name.startswith("generated_")]:
-            del sys.modules[name]
+        for name in list(sys.modules):
+            if name != but and (_is_of_tests(name) or name.startswith("generated_")):
+                del sys.modules[name]
         sys.modules.update(hidden)
 
 

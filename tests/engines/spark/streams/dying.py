@@ -1,7 +1,11 @@
-"""Kills its process at a chosen call of a method. For that it changes the library, so it is loaded late."""
+"""A stream that kills itself at a chosen call of a method: `python -m … --die WHEN POINT CALLS …`.
+
+For that it changes the library, so no other test may load it.
+"""
 
 from __future__ import annotations
 
+import argparse
 import functools
 import os
 import signal
@@ -11,6 +15,7 @@ from anabranch.engines.spark.streams.checkpoint import Checkpoint
 from anabranch.engines.spark.streams.entries import EntryLog
 from anabranch.engines.spark.streams.stream_tail import StreamTail
 from anabranch.engines.spark.tail import Tail
+from tests.engines.spark.streams import killed_stream
 
 
 def die(when: str, point: str, calls: int) -> None:
@@ -44,3 +49,11 @@ def die(when: str, point: str, calls: int) -> None:
             Checkpoint.write_state = dying(Checkpoint.write_state)
         case "commit":
             Checkpoint.write_commit = dying(Checkpoint.write_commit)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--die", nargs=3, required=True, metavar=("WHEN", "POINT", "CALLS"))
+    own, others = parser.parse_known_args()
+    die(own.die[0], own.die[1], int(own.die[2]))
+    killed_stream.main(others)

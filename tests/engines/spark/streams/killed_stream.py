@@ -100,19 +100,13 @@ def branched(source: Path, out: Path) -> list[Any]:
 PROGRAMS = {"chained": chained, "branched": branched}
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("program", choices=PROGRAMS)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--master", default="local[2,4]")
     parser.add_argument("--channels", type=int)
-    parser.add_argument("--die", nargs=3, metavar=("WHEN", "POINT", "CALLS"))
-    options = parser.parse_args()
-    if options.die:
-        # It changes the library: no operator may be called parallel beside it that asks the library for something.
-        from tests.engines.spark.streams.dying import die
-
-        die(options.die[0], options.die[1], int(options.die[2]))
+    options = parser.parse_args(arguments)
     folder: Path = options.folder
     sinks = PROGRAMS[options.program](folder / "in", folder)
     # Batches of a file or two, so that there are many of them.

@@ -121,7 +121,8 @@ def wait_until(is_so: object, seconds: float = 400) -> None:
 @contextmanager
 def stream(folder: Path, program: str, *options: str) -> Iterator[Running]:
     """A process that runs a program on the files in a folder."""
-    running = Running(folder, "-m", "tests.engines.spark.streams.killed_stream", program, str(folder), *options)
+    module = "dying" if "--die" in options else "killed_stream"
+    running = Running(folder, "-m", f"tests.engines.spark.streams.{module}", program, str(folder), *options)
     try:
         yield running
     finally:
