@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +30,12 @@ _LOOKING = words(
     """getmembers getmembers_static getattr_static signature Signature getfullargspec getcallargs getclosurevars
     currentframe stack trace getinnerframes getouterframes getgeneratorlocals getcoroutinelocals getargvalues"""
 )
+
+
+class _Example(Enum):
+    ONE = 1
+
+
 # Modules whose business it is to exchange parts of objects and modules.
 _EXCHANGING = frozenset({"ctypes", "mock", "unittest.mock"})
 _OF_THE_COLLECTOR = words("get_objects get_referrers get_referents")
@@ -42,6 +49,10 @@ _PLAIN = words(
 # They make an object again, or give it another inside.
 _REMAKING = words("__init__ __post_init__ __setstate__ __set__ __delete__")
 _HANDING_OUT = words("__getstate__ __reduce__ __reduce_ex__ __getattribute__ __getattr__ __getnewargs__ __copy__")
+# What `enum` keeps in a class and its members, under names like `_value2member_map_`.
+_OF_ENUMS = frozenset(
+    name for held in (_Example, _Example.ONE) for name in vars(held) if re.fullmatch(r"_[^_].*[^_]_", name)
+)
 _CONSTRUCTION = words("__init__ __new__ __post_init__ __setstate__")
 
 
@@ -182,23 +193,24 @@ def _by_attribute(name: str, use: Use, namespace: Namespace) -> Iterator[Reach]:
     if not _is_reserved(name) or name in DYNAMIC_ATTRIBUTES - _REMAKING:
         return
     if is_store(use.node):
-        is_fact = (
-            name in _PLAIN - {"__class__", "__bases__", "_value_", "_name_"} or is_a_fact(name) or name in FOLLOWED
-        )
-        if use.is_deferred and not is_fact:
+        # Of other reserved names it is known elsewhere what comes of giving them another value.
+        if use.is_deferred and name in _OF_ENUMS:
             yield Reach(use, None, Means.EXCHANGE)
     elif name in _REMAKING:
         if is_later and not _is_of_construction(name, use):
             yield Reach(use, None, Means.EXCHANGE)
-    elif not (name in _PLAIN or is_a_fact(name) or (name in FOLLOWED and name not in _HANDING_OUT)):
-        is_sunder = not name.startswith("__")
-        if is_later and not _is_of_super(use):
-            yield Reach(use, None, Means.EXCHANGE if is_sunder else Means.LOOK)
+    elif is_later and not _is_of_super(use) and not _is_plain(name):
+        yield Reach(use, None, Means.EXCHANGE if name in _OF_ENUMS else Means.LOOK)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a reserved name leads to nothing but the object itself."""
+    return name in _PLAIN or is_a_fact(name) or (name in FOLLOWED and name not in _HANDING_OUT)
 
 
 def _is_reserved(name: str) -> bool:
-    """Whether a name belongs to the interpreter (`__x__`) or to `enum` (`_x_`)."""
-    return is_special(name) or (len(name) > 2 and name[0] == name[-1] == "_" and name.strip("_") != "")
+    """Whether a name belongs to the interpreter or to `enum`."""
+    return (is_special(name) and not name.startswith("__anabranch_")) or name in _OF_ENUMS
 
 
 def _is_called(use: Use, *, as_decorator: bool = False) -> bool:
@@ -330,7 +342,7 @@ def _words_in(arguments: list[ast.expr]) -> frozenset[str] | None:
         if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
             return None
         found.update(argument.value.split("."))
-    return None if any(map(_is_reserved, found)) else frozenset(found)
+    return frozenset(found) if all(not _is_reserved(name) or _is_plain(name) for name in found) else None
 
 
 def _by_pattern(use: Use, namespace: Namespace) -> Iterator[Reach]:

@@ -156,7 +156,7 @@ class _Walker:
                     self._dynamic(node)
             case _:
                 pass
-        if isinstance(node, ast.Attribute) and node.attr in DYNAMIC_ATTRIBUTES:
+        if isinstance(node, ast.Attribute) and (node.attr in DYNAMIC_ATTRIBUTES or _is_given_another_class(node)):
             self._dynamic(node)
         for child in children(node):
             self.visit(child)
@@ -212,6 +212,10 @@ class _Walker:
         if isinstance(node, ast.GeneratorExp):
             self.deferred -= 1
         self.scopes.pop()
+
+
+def _is_given_another_class(node: ast.Attribute) -> bool:
+    return node.attr in ("__class__", "__bases__") and not isinstance(node.ctx, ast.Load)
 
 
 def _is_kept(node: ast.AST, text: SourceText) -> bool:
