@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from anabranch.analysis.constant_globals import changing_global, rebound_global
+from anabranch.analysis.constant_globals import changing_global, may_stand_for, rebound_global
 from anabranch.analysis.constant_uses import Problem
 from anabranch.analysis.constant_variables import (
     changing_attribute,
@@ -19,7 +19,7 @@ from anabranch.analysis.constant_variables import (
     rebound_variable,
 )
 from anabranch.analysis.holders import why_held
-from anabranch.analysis.instances import IsIdle, never, spellings, written_attribute
+from anabranch.analysis.instances import IsIdle, may_belong_to, never, spellings, written_attribute
 from anabranch.analysis.modules import Namespace, moment, namespace_of, world
 from anabranch.analysis.origins import (
     ClassAttribute,
@@ -31,7 +31,7 @@ from anabranch.analysis.origins import (
     Origin,
     Variable,
 )
-from anabranch.analysis.reflection import exchanged_by_other_means, reached_by_other_means
+from anabranch.analysis.reflection import MayBeOwner, exchanged_by_other_means, reached_by_other_means
 from anabranch.analysis.settled import is_in_idle_code
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, Shape, shape_of
 from anabranch.analysis.values import Const
@@ -109,8 +109,19 @@ def _changing_object(origin: Origin, held: Any) -> Problem | None:
     problem = _changed_by_name(outer, shape)
     namespace = _namespace(outer)
     if problem is None and namespace is not None:
-        problem = reached_by_other_means(namespace, _names_of(outer), shape)
+        problem = reached_by_other_means(namespace, _names_of(outer), shape, _owner_test(outer))
     return problem or why_held(outer, held if root is None else root)
+
+
+def _owner_test(origin: Origin) -> MayBeOwner:
+    """How to tell whether an expression may stand for the module, the class or the instance that has it."""
+    match origin:
+        case GlobalName(namespace=namespace):
+            return lambda node, use, where: may_stand_for(node, use, where, namespace)
+        case ClassAttribute(cls=cls) | InstanceAttribute(cls=cls):
+            return lambda node, use, where: may_belong_to(node, use, where, cls)
+        case _:
+            return lambda node, use, where: False  # a variable is no attribute of anything
 
 
 def _changed_by_name(origin: Origin, shape: Shape) -> Problem | None:

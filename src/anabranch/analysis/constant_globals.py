@@ -98,11 +98,11 @@ def _may_write_globals(use: Use, name: str, where: Namespace, namespace: Namespa
         case ast.Attribute(attr=attr) if attr in WAYS_TO_GLOBALS:
             return _key(parent) in (None, name) and not _is_only_read(node, use)
         case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[target, ast.Constant(value=str(key)), *_]):
-            return key == name and _may_be(target, use, where, namespace)
+            return key == name and may_stand_for(target, use, where, namespace)
         case (
             ast.Call(func=ast.Name(id="setattr" | "delattr" | "vars"), args=[target, *_]) | ast.Attribute(value=target)
         ):
-            return _may_be(target, use, where, namespace)
+            return may_stand_for(target, use, where, namespace)
         case _ if where is not namespace:
             return False  # the rest reaches the globals of its own module
         case ast.Call(func=ast.Name(id="locals" | "vars")) if use.function is not None:
@@ -149,10 +149,10 @@ def _is_only_read(names: ast.AST, use: Use) -> bool:
 
 def may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:
     assert isinstance(use.node, ast.Attribute)
-    return _may_be(use.node.value, use, where, module)
+    return may_stand_for(use.node.value, use, where, module)
 
 
-def _may_be(receiver: ast.AST, use: Use, where: Namespace, module: Namespace) -> bool:
+def may_stand_for(receiver: ast.AST, use: Use, where: Namespace, module: Namespace) -> bool:
     """Whether an expression may stand for the module whose globals are `module`."""
     around = [scope_of(n) for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS)]
     base = receiver

@@ -295,6 +295,11 @@ def _receiver(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type,
             return Receiver.UNKNOWN
 
 
+def may_belong_to(node: ast.AST, use: Use, where: Namespace, cls: type) -> bool:
+    """Whether an expression may stand for the class, or for an instance of it."""
+    return _receiver(node, use.text, where.names, cls, _related_names(cls)) is not Receiver.UNRELATED
+
+
 def _known_object(found: Any, cls: type) -> Receiver:
     if found is None:
         return Receiver.UNKNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import copy
 import sys
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from anabranch.analysis.modules import is_library_module, namespace_of, neighbou
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import Shape
 from anabranch.analysis.source import SourceText, locate
+from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.uses import uses_of
 from anabranch.analysis.values import FunctionNode
 from anabranch.analysis.words import words
@@ -277,7 +279,7 @@ def _is_fresh_part(node: ast.AST | None, names: dict[str, Any]) -> bool:
 def _makes_something_fresh(callee: Any, call: ast.Call, names: dict[str, Any], are_parts_immutable: bool) -> bool:
     if callee is None or any(callee is one for one in _NOT_FRESH):
         return False
-    if callee is sorted or (isinstance(callee, type) and callee.__module__ in _MAKING_NEW):
+    if callee is sorted or (isinstance(callee, type) and _is_plain_container(callee)):
         return are_parts_immutable or not (call.args or call.keywords)
     spec = purity.spec_of(callee)
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -294,6 +296,14 @@ def _makes_something_fresh(callee: Any, call: ast.Call, names: dict[str, Any], a
         # What a library function makes is its caller's, unless it is what it was given.
         return all(_holds_nothing_of_others(argument, names) for argument in given)
     return are_parts_immutable and isinstance(callee, FunctionType) and _returns_something_fresh(callee)
+
+
+def _is_plain_container(cls: type) -> bool:
+    """Whether calling it makes a container as the library does: it is one of its classes, or made no different."""
+    if cls.__module__ in _MAKING_NEW:
+        return True
+    is_container = issubclass(cls, list | dict | set | collections.deque)
+    return is_container and type(cls) is type and not user_method(cls, "__new__") and not user_method(cls, "__init__")
 
 
 def _holds_nothing_of_others(node: ast.expr, names: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ import ast
 import operator
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
@@ -72,6 +72,8 @@ class Reach:
     is_later: bool = True  # not only before the program is compiled
 
 
+MayBeOwner = Callable[[ast.expr, Use, Namespace], bool]  # whether an expression may stand for what has the attribute
+
 _reaches: dict[tuple[int, int], tuple[Namespace, list[Reach]]] = {}
 
 
@@ -100,7 +102,9 @@ def _problem(text: str, namespace: Namespace, names: list[str], *means: Means) -
     return None
 
 
-def reached_by_other_means(namespace: Namespace, names: list[str], shape: Shape) -> Problem | None:
+def reached_by_other_means(
+    namespace: Namespace, names: list[str], shape: Shape, may_be_owner: MayBeOwner
+) -> Problem | None:
     """Why what attributes of these names hold may be changed, although nobody is seen to do it by name."""
     for other in neighbours(namespace):
         if shape.is_array:
@@ -113,10 +117,28 @@ def reached_by_other_means(namespace: Namespace, names: list[str], shape: Shape)
                 continue
             if reach.means is Means.IMPORT or (reach.names is not None and reach.names.isdisjoint(names)):
                 continue
-            is_look = isinstance(reach.use.node, ast.Call)
-            if not is_look or bad_use(reach.use, Reader(reach.use.text, other.names, shape), True, []):
-                return Problem("may be reached by other means", location_of(reach.use))
+            if _is_harmless_look(reach, shape, may_be_owner, other):
+                continue
+            return Problem("may be reached by other means", location_of(reach.use))
     return None
+
+
+def _is_harmless_look(reach: Reach, shape: Shape, may_be_owner: MayBeOwner, where: Namespace) -> bool:
+    """Whether it is a `getattr` of something else, or of a value that is only read."""
+    if not isinstance(reach.use.node, ast.Call) or not reach.use.node.args:
+        return False
+    if not _is_of_the_interpreter(reach) and not may_be_owner(reach.use.node.args[0], reach.use, where):
+        return True
+    return bad_use(reach.use, Reader(reach.use.text, where.names, shape), True, []) is None
+
+
+def _is_of_the_interpreter(reach: Reach) -> bool:
+    """`getattr(function, "__defaults__")`: it is not about attributes of objects alone."""
+    match reach.use.node:
+        case ast.Call(args=[_, ast.Constant(), *_]):
+            return reach.names is None
+        case _:
+            return False
 
 
 def may_call_by_name(namespace: Namespace) -> bool:
