@@ -33,7 +33,7 @@ def forwarded(emitted: Value, output: Schema, input: Schema | None, changed: set
 
 
 def _of_emission(thing: Thing, output: Schema, input: Schema | None, changed: set[str]) -> tuple[Pairs, Pairs]:
-    if not isinstance(thing, Tup) or not issubclass(thing.type, output.type):
+    if not isinstance(thing, Tup) or thing.type is not output.type:  # a class derived from it may show other values
         return frozenset(), frozenset()
     always: set[tuple[str, str]] = set()
     with_key: set[tuple[str, str]] = set()

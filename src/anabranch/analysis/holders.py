@@ -9,15 +9,18 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from types import CellType, FrameType, FunctionType, MappingProxyType
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem
-from anabranch.analysis.lifting import is_user_class
-from anabranch.analysis.modules import neighbours
+from anabranch.analysis.lifting import READABLE, is_array, is_user_class
+from anabranch.analysis.modules import at_release, moment, neighbours
 from anabranch.analysis.origins import ClassAttribute, Default, GlobalName, InstanceAttribute, Origin, Variable
 
 _CONTAINERS = (list, dict, set, tuple)
+_PASSING_ON = (*_CONTAINERS, CellType, MappingProxyType)  # who has it depends on who has these
 _REFERENCES = 4  # to a part: of what it is part of, of the list of parts, of a variable, of an argument
 
 
@@ -25,68 +28,138 @@ def why_held(origin: Origin, held: Any) -> Problem | None:
     """Why somebody may change an object who is not seen in the text."""
     if weakref.getweakrefcount(held) and not is_user_class(type(held)):
         return Problem("is held by a weak reference too, through which it may be changed")
+    if _known.moment != moment():
+        _known.forget()
+    if isinstance(origin, GlobalName):
+        _learn_globals(origin)
     inside = _containers_in(held)
-    asked = _held_by_several(inside)
-    own = _own_holders(origin)
-    holders = gc.get_referrers(*asked)
-    lists = {id(asked), id(inside), id(holders), id(own)}
-    known = {*map(id, inside), *map(id, own)}
-    for holder in holders:
-        if id(holder) not in lists | known and not _is_harmless(holder, origin, lists):
-            return Problem(f"is held by {_described(holder)} too, through which it may be changed")
+    own = _ids_of_own_holders(origin) | {id(each) for each in inside}
+    for holder in _known.holders_of(_held_by_several(inside)):
+        if id(holder) not in own and not _is_harmless(holder, origin):
+            return Problem(f"is held by a {type(holder).__name__} too, through which it may be changed")
     return None
 
 
-# No comprehensions and inner functions here: what they use of the function around them has one more holder, a cell.
+def is_held_only_by(held: Any, owner: Any) -> bool:
+    """Whether an object is an attribute of its owner, and nobody else has it."""
+    for holder in gc.get_referrers(held):
+        if holder is not owner and holder is not vars(owner) and not isinstance(holder, FrameType):
+            return False
+    return True
 
 
-def _held_by_several(inside: list[Any]) -> list[Any]:
-    """The object, and those of its parts that something else holds too: to look for holders takes long."""
-    found = inside[:1]
-    for part in inside[1:]:
-        if sys.getrefcount(part) > _REFERENCES:
-            found.append(part)
-    return found
+# Who refers to what --------------------------------------------------------------------------------------------------
 
 
-def _containers_in(held: Any) -> list[Any]:
+class _Objects(list[Any]):
+    """Lists of this kind are the analysis' own, and known by their class when holders are looked at."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """Holders that were asked for in one analysis: to ask goes through all objects there are, so for many at once."""
+
+    moment: tuple[int, int] = (0, 0)
+    holders: dict[int, _Objects] = field(default_factory=dict)
+    asked: _Objects = field(default_factory=_Objects)  # as long as they are here, nothing else has their identities
+
+    def forget(self) -> None:
+        self.moment = moment()
+        self.holders.clear()
+        self.asked.clear()
+
+    def holders_of(self, objects: _Objects) -> Iterable[Any]:
+        self.learn(objects)
+        for each in objects:
+            yield from self.holders[id(each)]
+
+    def learn(self, objects: _Objects) -> None:
+        new = _Objects()
+        for each in objects:
+            if id(each) not in self.holders:
+                self.holders[id(each)] = _Objects()
+                new.append(each)
+        if not new:
+            return
+        self.asked += new
+        wanted = set(map(id, new))
+        for holder in gc.get_referrers(*new):
+            if not isinstance(holder, _Objects | FrameType):
+                for part in wanted.intersection(map(id, gc.get_referents(holder))):
+                    self.holders[part].append(holder)
+
+
+_known = _Known()
+at_release(_known.forget)
+
+
+def _learn_globals(origin: GlobalName) -> None:
+    """All tables of the program at once, as most of them will be asked for, and then what holds them."""
+    own = set()
+    tables = _Objects()
+    for namespace in neighbours(origin.namespace):
+        own.add(id(namespace.names))
+        for value in list(namespace.names.values()):
+            if (type(value) in READABLE or is_array(value)) and id(value) not in _known.holders:
+                tables += _held_by_several(_containers_in(value))
+    outer = _Objects()
+    for holder in _known.holders_of(tables):
+        if isinstance(holder, _PASSING_ON) and id(holder) not in own:
+            outer.append(holder)
+    _known.learn(outer)
+
+
+# No comprehensions and inner functions over the objects here: what they use of the function around them is in a cell,
+# and so has one more holder.
+
+
+def _containers_in(held: Any) -> _Objects:
     """The object, and what it consists of as far as that can be changed or holds something that can."""
-    found, seen = [held], {id(held)}
+    found, seen = _Objects([held]), {id(held)}
     for each in found:  # grows while it is walked
         if type(each) in _CONTAINERS:
-            for part in [*each, *each.values()] if isinstance(each, dict) else each:
+            for part in each.values() if isinstance(each, dict) else each:
                 if type(part) in _CONTAINERS and id(part) not in seen:
                     seen.add(id(part))
                     found.append(part)
     return found
 
 
-def _own_holders(origin: Origin) -> list[Any]:
+def _held_by_several(inside: _Objects) -> _Objects:
+    """The object, and those of its parts that something else holds too."""
+    found = _Objects(inside[:1])
+    for part in inside[1:]:
+        if sys.getrefcount(part) > _REFERENCES:
+            found.append(part)
+    return found
+
+
+# Which of them cannot change it --------------------------------------------------------------------------------------
+
+
+def _ids_of_own_holders(origin: Origin) -> set[int]:
     """Where it was found, and what of it the text has been read for."""
     match origin:
         case GlobalName(namespace=namespace):
-            return [each.names for each in neighbours(namespace)]
+            return {id(each.names) for each in neighbours(namespace)}
         case Variable(home=home, name=name):
-            return [home.cell(name)]
+            return {id(home.cell(name))}
         case Default(home=home):
-            function = home.function
-            return [function.__defaults__, function.__kwdefaults__]
+            return {id(home.function.__defaults__), id(home.function.__kwdefaults__)}
         case ClassAttribute(cls=cls):
-            return [part for base in cls.__mro__ for part in gc.get_referents(base) if type(part) is dict]
+            return {id(part) for base in cls.__mro__ for part in gc.get_referents(base) if type(part) is dict}
         case _:
-            return []
+            return set()
 
 
-def _is_harmless(holder: Any, origin: Origin, lists: set[int], depth: int = 4) -> bool:
+def _is_harmless(holder: Any, origin: Origin, depth: int = 4) -> bool:
     """Whether only the analysis has it, or instances of the class whose attribute it is, or a function running now."""
     if _is_ours(holder) or _is_instance(holder, origin):
         return True
-    if depth == 0 or not isinstance(holder, (*_CONTAINERS, CellType, MappingProxyType)):
-        return isinstance(holder, FrameType)
-    found = gc.get_referrers(holder)
-    lists.update((id(found), id(holder)))
-    for each in found:  # noqa: SIM110  # a generator expression would be one more holder
-        if id(each) not in lists and not _is_harmless(each, origin, lists, depth - 1):
+    if depth == 0 or not isinstance(holder, _PASSING_ON):
+        return False
+    for each in _known.holders_of(_Objects([holder])):  # noqa: SIM110  # a generator expression would be a holder
+        if not _is_harmless(each, origin, depth - 1):
             return False
     return True
 
@@ -102,16 +175,3 @@ def _is_instance(holder: Any, origin: Origin) -> bool:
     if not isinstance(origin, InstanceAttribute | ClassAttribute):
         return False
     return isinstance(holder, origin.cls) or issubclass(origin.cls, type(holder))
-
-
-def _described(holder: Any) -> str:
-    return f"a {type(holder).__name__}"
-
-
-def is_held_only_by(held: Any, owner: Any) -> bool:
-    """Whether an object is an attribute of its owner, and nobody else has it."""
-    holders = gc.get_referrers(held)
-    for holder in holders:
-        if holder is not owner and holder is not vars(owner) and not isinstance(holder, FrameType):
-            return False
-    return True

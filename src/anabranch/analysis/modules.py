@@ -8,7 +8,7 @@ import linecache
 import operator
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -200,6 +200,12 @@ def look_around(thoroughly: bool = False) -> None:
 
 _is_held = False
 _moment = 0
+_at_release: list[Callable[[], None]] = []
+
+
+def at_release(forget: Callable[[], None]) -> None:
+    """Have this called when a program has been compiled: what is kept of the user's objects is let go."""
+    _at_release.append(forget)
 
 
 @contextmanager
@@ -216,6 +222,8 @@ def held_world(*, thoroughly: bool) -> Iterator[None]:
         yield
     finally:
         _is_held = False
+        for forget in _at_release:
+            forget()
 
 
 def world() -> int:
