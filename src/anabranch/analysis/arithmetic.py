@@ -227,6 +227,8 @@ def unary(run: Run, frame: Frame, op: ast.unaryop, operand: Value, node: ast.AST
     result: Value = NOTHING
     for thing in operand:
         made = special(run, frame, thing, type(op).__name__, Args(), node)
+        if isinstance(thing, Atom) and thing.type is Decimal:
+            mind_the_context(run, frame, node)  # +x rounds
         match thing:
             case _ if made is not None:
                 result |= made

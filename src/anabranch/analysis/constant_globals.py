@@ -17,7 +17,7 @@ from anabranch.analysis.constant_uses import (
 from anabranch.analysis.modules import Namespace, mentioned_modules, neighbours
 from anabranch.analysis.origins import GlobalName
 from anabranch.analysis.reading import Reader, resolve
-from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
 from anabranch.analysis.shapes import Shape
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 from anabranch.analysis.words import words
@@ -154,11 +154,10 @@ def may_be_module(use: Use, where: Namespace, module: Namespace) -> bool:
 
 def may_stand_for(receiver: ast.AST, use: Use, where: Namespace, module: Namespace) -> bool:
     """Whether an expression may stand for the module whose globals are `module`."""
-    around = [scope_of(n) for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS)]
     base = receiver
     while isinstance(base, ast.Attribute):
         base = base.value
-    if isinstance(base, ast.Name) and not any(base.id in scope.own for scope in around):
+    if isinstance(base, ast.Name) and not is_local(base.id, base, use.text):
         found = resolve(receiver, where.names)
         if found is not None:
             return isinstance(found, type(sys)) and vars(found) is module.names

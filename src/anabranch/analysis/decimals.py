@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import ast
+from decimal import Decimal
 
+from anabranch.analysis.lifting import CONTAINERS, members
 from anabranch.analysis.modules import namespace_of, neighbours
 from anabranch.analysis.run import Frame, Run
+from anabranch.analysis.values import Atom, Const, Value, one
 
 _CONTEXT_WORDS = ("getcontext", "setcontext", "DefaultContext")
+
+
+def mind_decimals(run: Run, frame: Frame, given: Value, node: ast.AST) -> None:
+    """A function of a library that gets decimals may compute with them."""
+    for thing in run.heap.reachable(given):
+        held = members(thing) if isinstance(thing, Const) and type(thing.object) in CONTAINERS else one(thing)
+        if any(isinstance(each, Atom) and each.type is Decimal for each in held):
+            mind_the_context(run, frame, node)
+            return
 
 
 def mind_the_context(run: Run, frame: Frame, node: ast.AST) -> None:

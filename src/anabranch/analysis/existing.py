@@ -25,7 +25,7 @@ from anabranch.analysis.lookup import (
 from anabranch.analysis.modules import is_library_module, namespace_of
 from anabranch.analysis.origins import ClassAttribute, GlobalName, InstanceAttribute
 from anabranch.analysis.patching import CALL_YOUR_OWN, REPLACED, patched_module
-from anabranch.analysis.protocols import refuse_unknown_methods
+from anabranch.analysis.protocols import mind_copies, refuse_unknown_methods
 from anabranch.analysis.purity import is_numpy_ufunc
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.settled import is_settled
@@ -167,6 +167,7 @@ def _of_member(run: Run, frame: Frame, const: Const, member: enum.Enum, name: st
 def _of_existing_instance(run: Run, frame: Frame, const: Const, held: Any, name: str, node: ast.AST) -> Value:
     cls = type(held)
     refuse_unknown_methods(run, frame, cls, node)
+    mind_copies(run, frame, cls, node)
     if user_method(cls, "__getattribute__") or user_method(cls, "__getattr__"):
         return run.unknown(frame, node, f"reads an attribute of `{cls.__name__}`, which defines how that is done")
     if name == "__class__":

@@ -6,28 +6,23 @@ import ast
 from numbers import Number
 from typing import Any
 
+from anabranch.analysis.array_arguments import ALWAYS_NEW
 from anabranch.analysis.lifting import is_array, is_array_scalar
 from anabranch.analysis.purity import is_numpy_ufunc, spec_of
 from anabranch.analysis.reading import Kind, Reader, resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.shapes import DEEPEST
 from anabranch.analysis.uses import uses_of
 from anabranch.analysis.words import words
 
-# What these give is new, whatever they are given; others may give back their argument, or a view on it.
-_ALWAYS_NEW = words(
-    """arange array bincount cholesky concatenate cumsum dot empty eye full full_like geomspace hstack identity inner
-    interp inv linspace logspace mean ones ones_like outer pinv quantile solve sort stack std sum tile var vstack where
-    zeros zeros_like"""
-)
 _NEW_BY_METHOD = words("astype copy cumsum dot max mean min prod round std sum var")
 _VIEWS = words("ravel reshape squeeze swapaxes transpose view")
 _ALIASING = ("out", "copy", "like", "subok")  # with these, it may be something else
-_DEEPEST = 9
 
 
 def is_definitely_a_new_array(node: ast.AST | None, reader: Reader) -> bool:
     """For an array of plain numbers or texts: one of objects holds what others may hold, too."""
-    if not reader.shape.is_array or reader.shape.depth >= _DEEPEST or node is None:
+    if not reader.shape.is_array or reader.shape.depth >= DEEPEST or node is None:
         return False
     if _is_new(node, reader.names):
         return True
@@ -62,7 +57,7 @@ def _is_new(node: ast.AST | None, names: dict[str, Any]) -> bool:
         case ast.Call(func=function) if (callee := _of_numpy(function, names)) is not None:
             if is_numpy_ufunc(callee):
                 return len(node.args) <= int(callee.nin)
-            if callee.__name__ in _ALWAYS_NEW:
+            if callee.__name__ in ALWAYS_NEW:
                 return True
             return all(_is_apart(argument, names) for argument in node.args)
         case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _NEW_BY_METHOD:

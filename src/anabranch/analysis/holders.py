@@ -11,7 +11,8 @@ import sys
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from types import CellType, FrameType, FunctionType, MappingProxyType
+from enum import Enum
+from types import CellType, FrameType, FunctionType, MappingProxyType, MemberDescriptorType
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem
@@ -33,10 +34,15 @@ def why_held(origin: Origin, held: Any) -> Problem | None:
     if isinstance(origin, GlobalName):
         _learn_globals(origin)
     inside = _containers_in(held)
-    own = _ids_of_own_holders(origin) | {id(each) for each in inside}
-    for holder in _known.holders_of(_held_by_several(inside)):
-        if id(holder) not in own and not _is_harmless(holder, origin):
-            return Problem(f"is held by a {type(holder).__name__} too, through which it may be changed")
+    whole = {id(each) for each in inside}
+    own = _ids_of_own_holders(origin)
+    asked = _held_by_several(inside)
+    _known.learn(asked)
+    for each in asked:
+        for holder in _known.holders_of(_Objects([each])):
+            is_own = each is held and id(holder) in own and _is_under_its_name(holder, held, origin)
+            if not is_own and id(holder) not in whole and not _is_harmless(holder, each, origin):
+                return Problem(f"is held by a {type(holder).__name__} too, through which it may be changed")
     return None
 
 
@@ -152,14 +158,31 @@ def _ids_of_own_holders(origin: Origin) -> set[int]:
             return set()
 
 
-def _is_harmless(holder: Any, origin: Origin, depth: int = 4) -> bool:
+def _is_under_its_name(holder: Any, held: Any, origin: Origin) -> bool:
+    """Whether a class has it as no other attribute, too; of globals, all names are read in the text."""
+    if not isinstance(origin, ClassAttribute) or not isinstance(holder, dict):
+        return True
+    return _has_no_other(holder, held, origin.name)
+
+
+def _has_no_other(names: dict[Any, Any], held: Any, name: str) -> bool:
+    for other, value in names.items():  # noqa: SIM110  # a generator expression would be a holder
+        if value is held and other != name:
+            return False
+    return True
+
+
+def _is_harmless(holder: Any, held: Any, origin: Origin, depth: int = 4) -> bool:
     """Whether only the analysis has it, or instances of the class whose attribute it is, or a function running now."""
-    if _is_ours(holder) or _is_instance(holder, origin):
+    if _is_ours(holder) or _is_instance(holder, held, origin):
         return True
     if depth == 0 or not isinstance(holder, _PASSING_ON):
         return False
-    for each in _known.holders_of(_Objects([holder])):  # noqa: SIM110  # a generator expression would be a holder
-        if not _is_harmless(each, origin, depth - 1):
+    for each in _known.holders_of(_Objects([holder])):
+        if getattr(each, "__dict__", None) is holder:  # its attributes, of which this must be the right one
+            if not _is_ours(each) and not _is_instance(each, held, origin):
+                return False
+        elif not _is_harmless(each, holder, origin, depth - 1):
             return False
     return True
 
@@ -170,8 +193,21 @@ def _is_ours(holder: Any) -> bool:
     return str(home).split(".")[0] in ("anabranch", "IPython")
 
 
-def _is_instance(holder: Any, origin: Origin) -> bool:
+def _is_instance(holder: Any, held: Any, origin: Origin) -> bool:
     """Whether an attribute is held by an instance of its class; what becomes of these is read from the text."""
-    if not isinstance(origin, InstanceAttribute | ClassAttribute):
+    if not isinstance(origin, InstanceAttribute | ClassAttribute) or not isinstance(holder, origin.cls):
         return False
-    return isinstance(holder, origin.cls) or issubclass(origin.cls, type(holder))
+    if not _has_no_other(getattr(holder, "__dict__", {}), held, origin.name):
+        return isinstance(holder, Enum)
+    for base in type(holder).__mro__:
+        for name, slot in vars(base).items():
+            if isinstance(slot, MemberDescriptorType) and name != origin.name and _in_slot(slot, holder) is held:
+                return False
+    return True
+
+
+def _in_slot(slot: MemberDescriptorType, holder: Any) -> Any:
+    try:
+        return slot.__get__(holder)
+    except AttributeError:
+        return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
 from anabranch.analysis.reading import resolve
-from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.special_methods import is_method_name, user_method
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
@@ -271,8 +271,10 @@ def _receiver(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type,
     match node:
         case ast.Name(id=name):
             owner = _owner_of(node, name, text)
+            if owner is None and is_local(name, node, text):
+                return Receiver.UNKNOWN  # of a comprehension
             if owner is not None and isinstance(text.parents.get(owner), ast.ClassDef):
-                return _parameter(owner, name, text, related)
+                return _parameter(owner, name, text, names, related)
             if owner is not None and name not in scope_of(owner).parameters:
                 return _from_assignments(owner, name, text, names, cls)
             if owner is not None:
@@ -284,11 +286,10 @@ def _receiver(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type,
             receiver = _receiver(inner, text, names, cls, related)
             return receiver if receiver in (Receiver.UNRELATED, Receiver.UNKNOWN) else Receiver.CLASS
         case ast.Attribute():
-            around = [scope_of(n) for n in text.enclosing(node) if isinstance(n, FUNCTIONS)]
             base: ast.AST = node
             while isinstance(base, ast.Attribute):
                 base = base.value
-            if isinstance(base, ast.Name) and not any(base.id in scope.own for scope in around):
+            if isinstance(base, ast.Name) and not is_local(base.id, base, text):
                 return _known_object(resolve(node, names), cls)
             return Receiver.UNKNOWN
         case _:
@@ -339,8 +340,7 @@ def _from_assignments(owner: FunctionNode, name: str, text: SourceText, names: d
 
 
 def _is_own(function: ast.expr, text: SourceText) -> bool:
-    around = [scope_of(n) for n in text.enclosing(function) if isinstance(n, FUNCTIONS)]
-    return not isinstance(function, ast.Name) or any(function.id in scope.own for scope in around)
+    return not isinstance(function, ast.Name) or is_local(function.id, function, text)
 
 
 def _from_calls(
@@ -418,7 +418,7 @@ def _is_rebound(owner: FunctionNode, name: str, text: SourceText) -> bool:
     )
 
 
-def _parameter(owner: FunctionNode, name: str, text: SourceText, related: set[str]) -> Receiver:
+def _parameter(owner: FunctionNode, name: str, text: SourceText, names: dict[str, Any], related: set[str]) -> Receiver:
     """What a variable of a function is, where it is the first parameter of a method."""
     around = text.parents.get(owner)
     assert isinstance(around, ast.ClassDef)
@@ -428,10 +428,70 @@ def _parameter(owner: FunctionNode, name: str, text: SourceText, related: set[st
     decorators = {n.id for d in owner.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
     if not scope.parameters or scope.parameters[0] != name or is_rebound or "staticmethod" in decorators:
         return Receiver.UNKNOWN
-    if any(isinstance(b, ast.Name) and (b.id == "type" or b.id.endswith("Meta")) for b in around.bases):
+    if _may_be_metaclass(around, text, names):
         return Receiver.UNKNOWN  # an instance of a metaclass is a class
+    if _is_taken_from_its_class(owner, around, text, names):
+        return Receiver.UNKNOWN  # it may be given to another class, or called with anything
     if around.name not in related:
         return Receiver.UNRELATED
-    if "classmethod" in decorators or owner.name == "__init_subclass__":
+    if "classmethod" in decorators or owner.name in _OF_CLASSES:
         return Receiver.CLASS
     return Receiver.BEING_MADE if owner.name in _CONSTRUCTION else Receiver.INSTANCE
+
+
+_OF_CLASSES = ("__new__", "__init_subclass__", "__class_getitem__")  # their first parameter is the class
+
+
+def _may_be_metaclass(node: ast.ClassDef, text: SourceText, names: dict[str, Any]) -> bool:
+    for base in node.bases:
+        found = resolve(base.value if isinstance(base, ast.Subscript) else base, names)
+        if found is None or (isinstance(found, type) and issubclass(found, type)):
+            return not _is_defined_around(base, text)
+    return False
+
+
+def _is_defined_around(base: ast.expr, text: SourceText) -> bool:
+    """Whether a base is a class of the same function, and no metaclass either."""
+    around = next((each for each in text.enclosing(base) if isinstance(each, FUNCTIONS)), None)
+    if around is None or not isinstance(base, ast.Name):
+        return False
+    found = [n for n in ast.walk(around) if isinstance(n, ast.ClassDef) and n.name == base.id]
+    return bool(found) and not any(each.bases for each in found)
+
+
+def _is_taken_from_its_class(
+    method: ast.FunctionDef | ast.AsyncFunctionDef, cls: ast.ClassDef, text: SourceText, names: dict[str, Any]
+) -> bool:
+    """`up = Helper.up`, `Helper.up(anything)`, `make = classmethod(make)`: no object of its class need be its first."""
+    key = (method, world())
+    if key not in _taken:
+        is_named = any(not _is_definition(use, method) for use in uses_of(text).class_names[cls.name, method.name])
+        _taken[key] = is_named or any(
+            _is_of_a_class(use, other)
+            for other in neighbours(namespace_of(names))
+            for each in other.texts
+            if method.name in each.text
+            for use in uses_of(each).attributes[method.name]
+        )
+    return _taken[key]
+
+
+_taken: dict[tuple[FunctionNode, int], bool] = {}
+
+
+def _is_definition(use: Use, method: ast.AST) -> bool:
+    return isinstance(use.node, ast.FunctionDef | ast.AsyncFunctionDef) or use.node is method
+
+
+def _is_of_a_class(use: Use, where: Namespace) -> bool:
+    """Whether an attribute is read from a class, but for `Base.method(self, …)` in a method."""
+    assert isinstance(use.node, ast.Attribute)
+    if not isinstance(use.node.ctx, ast.Load) or not isinstance(resolve(use.node.value, where.names), type):
+        return False
+    match use.text.parents.get(use.node):
+        case ast.Call(func=function, args=[ast.Name(id=first), *_]) if function is use.node:
+            around = next((n for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS)), None)
+            is_method = around is not None and isinstance(use.text.parents.get(around), ast.ClassDef)
+            return not (is_method and around is not None and scope_of(around).parameters[:1] == (first,))
+        case _:
+            return True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from anabranch.analysis.array_arguments import may_write_to_arguments
+from anabranch.analysis.decimals import mind_decimals
 from anabranch.analysis.methods import ATOM_TYPES
 from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
 from anabranch.analysis.purity import Pure, is_numpy_ufunc
@@ -28,6 +30,7 @@ def call_pure(run: Run, frame: Frame, function: object, spec: Pure, args: Args, 
     """A call of a function that is known to be pure."""
     given = join(args.all)
     _change_arguments(run, frame, function, spec, args, node)
+    mind_decimals(run, frame, given, node)
     touched = look_at(run, frame, given, node, spec.any_order)
     if spec.is_text:
         turn_into_text(run, frame, given, node)
@@ -66,6 +69,8 @@ def _change_arguments(run: Run, frame: Frame, function: object, spec: Pure, args
         changed |= out
     if is_numpy_ufunc(function):
         changed |= join(args.positional[function.nin :])  # type: ignore[attr-defined]  # every ufunc has it
+    elif may_write_to_arguments(function, len(args.positional), [name for name, _ in args.keywords if name != "out"]):
+        changed |= join(args.all)
     changed -= NONE
     if changed:
         run.change(frame, changed, node)

@@ -9,14 +9,17 @@ from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, is_store, location_of, written_by_stray
 from anabranch.analysis.modules import Namespace, is_library_class, is_library_module, namespace_of, neighbours, world
-from anabranch.analysis.reading import resolve
+from anabranch.analysis.reading import reassigned_names, resolve
 from anabranch.analysis.reflection import exchanged_by_other_means
-from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import Use, uses_of
+from anabranch.analysis.words import words
 
 # Through these a function becomes another one.
 _PARTS_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "cell_contents", "__wrapped__")
+# They change how all of numpy computes and shows, in this process alone.
+_SETTINGS_OF_NUMPY = words("set_printoptions seterr seterrcall setbufsize set_string_function set_numeric_ops")
 _WAYS_TO_MODULES = frozenset({"modules", "import_module", "__import__"})
 
 
@@ -45,6 +48,9 @@ def _patches_around(namespace: Namespace) -> _Patches:
                             _collect(found, name, use, other)
                         if is_store(use.node):
                             _collect_library(found, use.node, use, other)
+                for name in _SETTINGS_OF_NUMPY & (uses.attributes.keys() | uses.globals.keys()):
+                    for use in (*uses.attributes[name], *uses.globals[name]):
+                        found.libraries.setdefault("numpy", use)
                 for use in uses.dynamic:
                     if use.is_deferred:
                         _collect_dynamic(found, use, other)
@@ -101,15 +107,14 @@ def _resolved(node: ast.AST, use: Use, where: Namespace) -> Any:
     base = node
     while isinstance(base, ast.Attribute):
         base = base.value
-    around = [scope_of(n) for n in use.text.enclosing(node) if isinstance(n, FUNCTIONS)]
-    if isinstance(base, ast.Name) and any(base.id in scope.own for scope in around):
+    if isinstance(base, ast.Name) and is_local(base.id, node, use.text):
         return None
     return resolve(node, where.names)
 
 
 def _may_be_library_module(node: ast.AST, use: Use, where: Namespace) -> bool:
     words = {n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", "") for n in walk(node)}
-    if words & _WAYS_TO_MODULES or _is_imported(node, use):
+    if words & _WAYS_TO_MODULES or _is_imported(node, use) or words & reassigned_names(where):
         return True
     return isinstance(_resolved(node, use, where), ModuleType)
 

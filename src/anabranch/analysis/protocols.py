@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copyreg
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -226,12 +227,25 @@ def _written(cls: type) -> tuple[str, Location] | None:
     return written_special_method(cls)
 
 
+_OF_COPIES = ("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
+
+
+def mind_copies(run: Run, frame: Frame, cls: type, node: ast.AST) -> None:
+    """An object that says itself what a copy of it is like may be another one in a worker."""
+    own = next((name for name in _OF_COPIES if user_method(cls, name) is not None), None)
+    if own is not None or cls in copyreg.dispatch_table:
+        how = f"`{own}`" if own is not None else "`copyreg`"
+        run.share(frame, node, f"uses a `{cls.__name__}`, for which {how} says what a worker gets in its place")
+
+
 def special(run: Run, frame: Frame, thing: Thing, construct: str, args: Args, node: ast.AST) -> Value | None:
     """What the special methods give that a construct calls, if the user wrote any; None where builtin ones apply."""
     cls = class_of(thing)
     if cls is None:
         return None
     refuse_unknown_methods(run, frame, cls, node)
+    if isinstance(thing, Const):
+        mind_copies(run, frame, cls, node)
     names = sorted(methods_called_by(construct))
     found = [method for name in names if (method := user_method(cls, name)) is not None]
     if any(is_of_a_library(cls, name) for name in names):

@@ -13,13 +13,14 @@ from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleTyp
 from typing import Any
 
 from anabranch.analysis import purity
+from anabranch.analysis.array_arguments import ALWAYS_NEW, may_write_to_arguments
 from anabranch.analysis.methods import ANY_CHANGING, ATOM_TYPES
-from anabranch.analysis.modules import is_library_module, namespace_of, neighbours
-from anabranch.analysis.scopes import FUNCTIONS, scope_of
-from anabranch.analysis.shapes import Shape
+from anabranch.analysis.modules import Namespace, is_library_module, namespace_of, neighbours, world
+from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.shapes import DEEPEST, Shape
 from anabranch.analysis.source import SourceText, locate
-from anabranch.analysis.special_methods import user_method
-from anabranch.analysis.uses import uses_of
+from anabranch.analysis.special_methods import methods_called_by, user_method
+from anabranch.analysis.uses import Use, uses_of
 from anabranch.analysis.values import FunctionNode
 from anabranch.analysis.words import words
 
@@ -74,6 +75,10 @@ class Reader:
         if self.shape.depth <= 0:
             return Kind.READS  # it cannot be changed
         parent = self.text.parents.get(node)
+        if self.shape.grows and isinstance(parent, ast.BinOp):
+            return Kind.CHANGES  # "%(name)s" % table asks for what is not there
+        if _may_be_given_to_code_of_the_user(node, parent, self.names):
+            return Kind.ESCAPES
         match parent:
             case ast.Subscript(value=value, ctx=ctx) if value is node:
                 if not isinstance(ctx, ast.Load) or self.shape.grows:
@@ -137,6 +142,10 @@ class Reader:
     def _if_parts_immutable(self) -> Kind:
         return Kind.READS if self.are_parts_immutable else Kind.ESCAPES
 
+    def _if_numbers(self) -> Kind:
+        """An array of objects gives what it holds to a new one."""
+        return Kind.READS if self.shape.depth < DEEPEST else Kind.ESCAPES
+
     def _parts(self, loop: ast.For | ast.comprehension) -> Kind:
         """How the elements are used, one after the other."""
         if not isinstance(loop.target, ast.Name):
@@ -163,7 +172,8 @@ class Reader:
         if name in _SCALAR_METHODS:
             return Kind.READS
         if self.shape.is_array and name in _NEW_FROM_ARRAYS:
-            return Kind.READS
+            is_new = all(keyword.arg not in (None, "copy", "subok") for keyword in call.keywords)
+            return Kind.READS if is_new and (name != "astype" or len(call.args) < 2) else Kind.ESCAPES
         if name == "get":
             return self._part(call)
         # A view or a copy of the container holds the same parts.
@@ -176,6 +186,8 @@ class Reader:
         return (replace(self, shape=replace(self.shape, is_mapping=False)) if gives_values else self).kind(call)
 
     def _argument(self, call: ast.Call) -> Kind:
+        if self.shape.grows and isinstance(call.func, ast.Attribute):
+            return Kind.ESCAPES  # text.format_map(table) asks for what is not there
         if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Constant):
             return self._if_parts_immutable()  # ", ".join(names)
         if isinstance(call.func, ast.Attribute) and call.func.attr in _TEXT_METHODS:
@@ -195,10 +207,16 @@ class Reader:
         if str(getattr(callee, "__module__", "")).split(".")[0] == "anabranch":
             return Kind.READS  # the program's own building calls copy what they are given
         spec = purity.spec_of(callee)
-        if spec is None or spec.changes is not None or any(k.arg == "out" for k in call.keywords):
+        if spec is None or spec.changes is not None or any(isinstance(each, ast.Starred) for each in call.args):
             return Kind.ESCAPES
+        if may_write_to_arguments(callee, len(call.args), [keyword.arg for keyword in call.keywords]):
+            return Kind.ESCAPES
+        if self.shape.is_array and getattr(callee, "__name__", "") in ALWAYS_NEW:
+            return self._if_numbers()
         if spec.may_return:
-            return self.kind(call)
+            # An array in another shape, or a list of its pieces: how deep that is, is not known.
+            deeper = replace(self.shape, depth=self.shape.depth + 2) if self.shape.is_array else self.shape
+            return replace(self, shape=deeper).kind(call)
         only_elements = not spec.holds or getattr(callee, "__name__", "") in _TAKING_ELEMENTS
         return self._if_parts_immutable() if only_elements else Kind.ESCAPES
 
@@ -207,8 +225,7 @@ class Reader:
         base = function
         while isinstance(base, ast.Attribute):
             base = base.value
-        around = [scope_of(n) for n in self.text.enclosing(function) if isinstance(n, FUNCTIONS)]
-        return not isinstance(base, ast.Name) or any(base.id in scope.own for scope in around)
+        return not isinstance(base, ast.Name) or is_local(base.id, function, self.text)
 
 
 def _is_definitely_no_slice(index: ast.expr) -> bool:
@@ -219,6 +236,36 @@ def _is_definitely_no_slice(index: ast.expr) -> bool:
 def _worst(one: Kind, other: Kind) -> Kind:
     order = list(Kind)
     return order[max(order.index(one), order.index(other))]
+
+
+def _may_be_given_to_code_of_the_user(node: ast.AST, parent: ast.AST | None, names: dict[str, Any]) -> bool:
+    """Whether the other side of an operator may be an object whose class defines it, and so gets this one."""
+    match parent:
+        case ast.BinOp(left=left, right=right, op=op):
+            others, constructs = [left, right], [type(op).__name__, f"{type(op).__name__}:right"]
+        case ast.AugAssign(target=target, op=op, value=value) if value is node:
+            name = type(op).__name__
+            others, constructs = [target], [name, f"{name}:right", f"{name}:in_place"]
+        case ast.Compare(left=left, comparators=comparators, ops=ops):
+            others = [left, *comparators]
+            compared = [type(op).__name__ for op in ops]
+            constructs = [name for name in compared if name not in ("Is", "IsNot", "In", "NotIn")]
+            constructs += [f"{name}:right" for name in constructs]
+            if node is left and any(name in ("In", "NotIn") for name in compared):
+                constructs.append("In")
+        case ast.Subscript(value=value, slice=index) if index is node:
+            others, constructs = [value], ["Subscript:load", "Subscript:store", "Subscript:delete"]
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, classes]):
+            return not is_definitely_no_method_of_the_user("__instancecheck__", names) and classes is not node
+        case _:
+            return False
+    if all(other is node or isinstance(other, _LITERALS) for other in others):
+        return False
+    called = {name for construct in constructs for name in methods_called_by(construct)}
+    return not all(is_definitely_no_method_of_the_user(name, names) for name in sorted(called))
+
+
+_LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
 
 
 def is_definitely_no_method_of_the_user(name: str, names: dict[str, Any]) -> bool:
@@ -233,12 +280,45 @@ def resolve(node: ast.AST, names: dict[str, Any]) -> Any:
     """The object a dotted name stands for now, as a global or builtin; None where that is not known."""
     match node:
         case ast.Name(id=name):
+            if name in names and name in reassigned_names(namespace_of(names)):
+                return None
             return names.get(name, getattr(builtins, name, None))
         case ast.Attribute(value=value, attr=name):
             owner = resolve(value, names)
+            if isinstance(owner, ModuleType) and not is_library_module(owner):
+                return None if name in reassigned_names(namespace_of(vars(owner))) else vars(owner).get(name)
             return vars(owner).get(name) if isinstance(owner, ModuleType | type) else None
         case _:
             return None
+
+
+_reassigned: dict[tuple[int, int], tuple[Namespace, frozenset[str]]] = {}
+
+
+def reassigned_names(namespace: Namespace) -> frozenset[str]:
+    """The globals that functions assign: what these stand for now says nothing of later."""
+    key = (id(namespace), world())
+    if key not in _reassigned:
+        found = {name for text in namespace.texts for name, uses in uses_of(text).globals.items() if _is_assigned(uses)}
+        for other in neighbours(namespace):
+            for text in other.texts:
+                for name, uses in uses_of(text).attributes.items():
+                    if name in namespace.names and _is_assigned(uses, other.names):
+                        found.add(name)
+        _reassigned[key] = (namespace, frozenset(found))
+    return _reassigned[key][1]
+
+
+def _is_assigned(uses: list[Use], names: dict[str, Any] | None = None) -> bool:
+    """Whether a function assigns it; as an attribute of a module, where `names` are given."""
+    for use in uses:
+        if use.is_deferred and not isinstance(getattr(use.node, "ctx", None), ast.Load):
+            if names is None:
+                return not isinstance(use.node, ast.Import | ast.ImportFrom)
+            owner = use.node.value if isinstance(use.node, ast.Attribute) else None
+            if isinstance(owner, ast.Name) and isinstance(names.get(owner.id), ModuleType):
+                return True
+    return False
 
 
 def is_definitely_fresh(node: ast.AST | None, names: dict[str, Any], are_parts_immutable: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from anabranch.analysis.source import SourceText
 from anabranch.analysis.syntax import children, walk
 from anabranch.analysis.values import FunctionNode
 
@@ -34,6 +35,20 @@ def scope_of(node: FunctionNode) -> Scope:
     if scope is None:
         scope = _scopes[node] = _compute(node)
     return scope
+
+
+def is_local(name: str, node: ast.AST, text: SourceText) -> bool:
+    """Whether a name is a variable of a function or of a comprehension there, so that the global says nothing of it."""
+    if any(name in scope_of(around).own for around in text.enclosing(node) if isinstance(around, FUNCTIONS)):
+        return True
+    around: ast.AST | None = text.parents.get(node)
+    while around is not None and not isinstance(around, FUNCTIONS):
+        if isinstance(around, COMPREHENSIONS):
+            targets = [part for generator in around.generators for part in walk(generator.target)]
+            if any(isinstance(part, ast.Name) and part.id == name for part in targets):
+                return True
+        around = text.parents.get(around)
+    return False
 
 
 def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from anabranch.analysis.lifting import is_array, is_user_class
 from anabranch.analysis.methods import ATOM_TYPES
 from anabranch.analysis.modules import is_library_class
 
-_DEEPEST = 9
+DEEPEST = 9
 _BASES: tuple[Any, ...] = (object, abc.ABC, typing.Generic, typing.Protocol)
 _UNCHANGING = (type, enum.Enum, FunctionType, BuiltinFunctionType, MethodDescriptorType)
 
@@ -35,12 +35,12 @@ class Shape:
         return Shape(self.depth - 1, self.is_array, False, self.grows)
 
 
-UNKNOWN_SHAPE = Shape(_DEEPEST, is_array=True, grows=True)
+UNKNOWN_SHAPE = Shape(DEEPEST, is_array=True, grows=True)
 
 
 def shape_of(held: Any) -> Shape:
     is_mapping = type(held) in (dict, collections.Counter, collections.OrderedDict, MappingProxyType)
-    return Shape(_mutable_depth(held, _DEEPEST), is_array(held), is_mapping, _grows(held, _DEEPEST))
+    return Shape(_mutable_depth(held, DEEPEST), is_array(held), is_mapping, _grows(held, DEEPEST))
 
 
 def is_judged_by_attributes(cls: type) -> bool:
@@ -73,15 +73,15 @@ def _mutable_depth(held: Any, limit: int) -> int:
             return 0 if isinstance(held, tuple | frozenset) else 1
         parts = {id(part): part for part in held}
     elif is_array(held):
-        return max(int(held.ndim), 1) if held.dtype.kind in "biufcSU" else _DEEPEST
+        return max(int(held.ndim), 1) if held.dtype.kind in "biufcSU" else DEEPEST
     elif is_judged_by_attributes(kind):
         return 0
     elif kind is functools.partial:
         inner = (held.func, *held.args, *held.keywords.values())
-        return _DEEPEST if any(_mutable_depth(part, limit - 1) for part in inner) else 0
+        return DEEPEST if any(_mutable_depth(part, limit - 1) for part in inner) else 0
     else:
-        return 1 if kind in (bytearray, string.Template) else _DEEPEST  # an object whose inside is not known
+        return 1 if kind in (bytearray, string.Template) else DEEPEST  # an object whose inside is not known
     deepest = max((_mutable_depth(part, limit - 1) for part in parts.values()), default=0)
     if isinstance(held, tuple | frozenset):
         return deepest + 1 if deepest else 0
-    return min(deepest + 1, _DEEPEST)
+    return min(deepest + 1, DEEPEST)

@@ -23,6 +23,7 @@ from anabranch.analysis.origins import (
     Origin,
     Variable,
 )
+from anabranch.analysis.patching import changed_library
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.special_methods import user_method
@@ -127,12 +128,16 @@ def read(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
 
 def _read_const(run: Run, frame: Frame, const: Const, node: ast.AST) -> None:
     held = const.object
+    if isinstance(held, enum.Enum) and not isinstance(held.value, _UNCHANGING_BASES) and _is_container(held):
+        run.share(frame, node, f"reads `{type(held).__name__}.{held.name}`, a member that can be changed")
     if _is_definitely_unchanging(held):
         return
     if hasattr(type(held), "__next__"):
         change(run, frame, one(const), node, None)
     elif type(held) in READABLE or is_array(held):
         problem = constancy.why_changing(const.origin, held)
+        if problem is None and is_array(held):
+            problem = changed_library(type(held), frame.home.namespace)
         if problem is not None:
             run.share(
                 frame, node, f"reads {const.origin or 'an object of unknown origin'}, which {problem}", _FILL_ONCE
@@ -149,6 +154,10 @@ def _read_const(run: Run, frame: Frame, const: Const, node: ast.AST) -> None:
                 frame, node, f"reads {const.origin or 'an object of unknown origin'}, which {problem}", _FILL_ONCE
             )
     # The attributes of a user's instance are judged one by one, when they are loaded.
+
+
+def _is_container(held: Any) -> bool:
+    return hasattr(type(held), "__setitem__") or hasattr(type(held), "add") or hasattr(type(held), "append")
 
 
 def _is_definitely_unchanging(held: Any) -> bool:
