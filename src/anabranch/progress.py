@@ -159,8 +159,18 @@ def _flow(flow: Flow) -> str:
 
 def figures(metrics: Metrics) -> str:
     """Tuples in and out, the rate, and the time a run has taken, on one line; without that of Spark's start."""
+    is_going_on = metrics.stopped is None
+    return " · ".join(_parts(metrics, _read_so_far(metrics) if is_going_on else metrics.tuples_in))
+
+
+def figures_so_far(metrics: Metrics, *, is_on_spark: bool = False) -> str:
+    """The same of a run that was interrupted. A 0 is none where workers have not told yet of what they did."""
+    parts = _parts(metrics, _read_so_far(metrics))
+    return " · ".join(part for part in parts if not (is_on_spark and part.startswith("0 ")))
+
+
+def _parts(metrics: Metrics, tuples_in: int) -> list[str]:
     seconds = metrics.elapsed - metrics.spark_start
-    tuples_in = _read_so_far(metrics)
     rate = tuples_in / seconds if seconds > 0 else 0.0
     parts = [
         f"{tuples_in:,} in",
@@ -175,7 +185,7 @@ def figures(metrics: Metrics) -> str:
     ):
         if count:
             parts.append(f"{count:,} {what}")
-    return " · ".join(parts)
+    return parts
 
 
 def spark_start(metrics: Metrics) -> str | None:
@@ -186,11 +196,8 @@ def spark_start(metrics: Metrics) -> str | None:
 
 
 def _read_so_far(metrics: Metrics) -> int:
-    """While a run goes on, also what other processes have read that has not come to this one."""
-    reading = metrics.flows.get(_SOURCES)
-    if metrics.stopped is not None or reading is None:
-        return metrics.tuples_in
-    return max(metrics.tuples_in, reading.received)
+    """Also what other processes have read that has not come to this one."""
+    return max(metrics.tuples_in, metrics.flows.get(_SOURCES, Flow()).received)
 
 
 def _duration(seconds: float) -> str:

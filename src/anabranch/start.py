@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -51,9 +51,44 @@ def start(
     The query that is returned has `progress`, `stop()`, `finish()` (what has arrived is all there is) and
     `await_done()`.
     """
+    return start_program(
+        program,
+        *more,
+        checkpoint=checkpoint,
+        once=once,
+        batch_mb=batch_mb,
+        form=form,
+        channels=channels,
+        spark=spark,
+        master=master,
+        spark_conf=spark_conf,
+        ui=ui,
+        metrics=metrics,
+    )
+
+
+def start_program(
+    program: Program | App[...] | Sink,
+    *more: Sink,
+    checkpoint: str | Path,
+    once: bool,
+    batch_mb: float,
+    form: Form,
+    channels: Channels,
+    spark: Any = None,
+    master: str | None,
+    spark_conf: Mapping[str, str] | None,
+    ui: bool,
+    metrics: Metrics | None = None,
+    starting: Callable[[], None] = lambda: None,
+) -> Query:
+    """`start`, for who wants to know when a session is asked for: what needs none has been looked at by then."""
+    from anabranch.engines.spark.streams.checkpoint import folder_of
+
     with caller().blamed():  # what is wrong at first sight: before Spark is started
         must_be_one(form, "form of generated code", FORMS)
-        folder = checked_folder(checkpoint, batch_mb)
+        _must_be_a_size(batch_mb)
+        folder = folder_of(checkpoint)
     graph = as_program(program, *more).graph
     from anabranch.compiler import compile
     from anabranch.engines.spark.session import spark_options
@@ -72,15 +107,8 @@ def start(
         metrics=metrics,
         once=once,
         batch_bytes=max(1, int(batch_mb * _MB)),
+        starting=starting,
     )
-
-
-def checked_folder(checkpoint: object, batch_mb: object) -> Path:
-    """The folder of a stream, whose own options are looked at; the command asks before it says that Spark starts."""
-    from anabranch.engines.spark.streams.checkpoint import folder_of
-
-    _must_be_a_size(batch_mb)
-    return folder_of(checkpoint)
 
 
 def _must_be_a_size(batch_mb: object) -> None:

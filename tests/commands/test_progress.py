@@ -22,6 +22,7 @@ from anabranch.progress import (
     _flow,
     _Line,
     figures,
+    figures_so_far,
     spark_start,
     stream_figures,
     stream_told,
@@ -105,6 +106,26 @@ def test_when_a_run_is_over_only_what_it_has_processed_counts() -> None:
     metrics = running(60, sources=Flow(70, 70, 1.0))
     metrics.stop()
     assert figures(metrics).startswith("60 in · 0 out · ")
+
+
+def interrupted(tuples_in: int, **flows: Flow) -> Metrics:
+    metrics = running(tuples_in, **flows)
+    metrics.started, metrics.stopped = 100.0, 110.0
+    return metrics
+
+
+def test_of_a_run_that_was_interrupted_what_is_known_is_said() -> None:
+    assert figures_so_far(interrupted(40)) == "40 in · 0 out · 4 tuples/s · 10.0 s"
+    assert figures_so_far(interrupted(0)) == "0 in · 0 out · 0 tuples/s · 10.0 s"
+    known = interrupted(0, sources=Flow(70, 70, 1.0))
+    assert figures_so_far(known, is_on_spark=True) == "70 in · 7 tuples/s · 10.0 s"
+    known["out"].received = 20
+    assert figures_so_far(known, is_on_spark=True) == "70 in · 20 out · 7 tuples/s · 10.0 s"
+
+
+@pytest.mark.parametrize("flows", [{}, {"sources": Flow()}], ids=["nothing", "a task has begun"])
+def test_what_workers_have_not_told_of_is_not_called_0(flows: dict[str, Flow]) -> None:
+    assert figures_so_far(interrupted(0, **flows), is_on_spark=True) == "10.0 s"
 
 
 def test_the_time_in_which_spark_started_is_apart_from_the_run() -> None:

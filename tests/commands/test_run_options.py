@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from anabranch.cli import main
 from anabranch.commands import run as run_module
 from anabranch.commands import run_stream as stream_module
 from anabranch.engines.base import Metrics, Result
+from anabranch.engines.spark.session import SparkError
+from anabranch.engines.spark.streams import start as start_module
 from anabranch.engines.spark.streams.query import Progress
 from anabranch.graph.model import Program
 from anabranch.run import default_engine
@@ -204,11 +207,12 @@ class Stream:
 def streams(monkeypatch: pytest.MonkeyPatch) -> list[Stream]:
     found: list[Stream] = []
 
-    def start(program: Program, **options: Any) -> Stream:
+    def start(program: Program, *, starting: Callable[[], None], **options: Any) -> Stream:
+        starting()
         found.append(Stream(program, **options))
         return found[-1]
 
-    monkeypatch.setattr(stream_module, "start", start)
+    monkeypatch.setattr(stream_module, "start_program", start)
     return found
 
 
@@ -226,7 +230,7 @@ def test_what_is_noted_of_a_stream_is_said_without_a_terminal_too(
 ) -> None:
     given = [*app, "--engine", "spark", "--stream", "--checkpoint", "state"]
     assert main(given) == 0
-    assert "totals: [/x] is noted\n" in capsys.readouterr().err
+    assert capsys.readouterr().err == "totals: starting Spark; Ctrl-C stops the stream\ntotals: [/x] is noted\n"
     assert main([*given, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -242,6 +246,24 @@ def test_a_stream_is_given_its_checkpoint_its_batches_and_the_options_of_spark(
         "spark_conf": {"a": "b"}, "form": "python", "ui": False, "once": False,
     }  # fmt: skip
     assert stream.options == expected
+
+
+def test_spark_is_said_to_start_when_nothing_is_to_be_refused_any_more(
+    app: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def started(options: Any) -> Any:
+        raise SparkError("Spark was asked for")
+
+    monkeypatch.setattr(start_module, "session_for", started)
+    Path("other").mkdir()
+    Path("other/file").touch()
+    given = [*app, "--engine", "spark", "--stream", "--checkpoint"]
+    assert main([*given, "other"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert "holds files that are not a checkpoint" in said
+    assert main([*given, "state"]) == 1
+    assert capsys.readouterr().err == ("totals: starting Spark; Ctrl-C stops the stream\nerror: Spark was asked for\n")
 
 
 @pytest.mark.slow

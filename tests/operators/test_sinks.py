@@ -158,6 +158,20 @@ def test_a_folder_that_may_not_be_written_is_a_sink_error(
 
 
 @every_format
+@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize("path", ["/proc/out", "/proc/nothing/out"])
+def test_a_folder_that_is_there_and_takes_no_file_is_named(name: str, is_folder: bool, path: str) -> None:
+    with pytest.raises(SinkError, match=f"^{path}: it cannot be written in /proc\n") as caught:
+        meaning_of(WriteFile(name, Path(path), is_folder=is_folder)).open()
+    assert caught.value.hint == "choose another folder"
+
+
+def test_a_stream_says_the_same_of_its_files() -> None:
+    with pytest.raises(SinkError, match=r"^/proc/out: it cannot be written in /proc\n"):
+        meaning_of(WriteFile("csv", Path("/proc/out"))).check_new()
+
+
+@every_format
 def test_a_file_that_is_read_only_is_not_replaced(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "out").write_text("precious")
     monkeypatch.setattr(os, "access", lambda *_: False)

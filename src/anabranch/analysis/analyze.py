@@ -47,8 +47,8 @@ def analyze_function(fn: Any, *, input: Schema, output: Schema | None, emits: Em
     where = location_of(fn)
     try:
         findings = _function(fn, input, output, emits, where)
-    except (GaveUp, RecursionError):
-        findings = _unknown("it is too large to be followed", where, output, emits)
+    except (GaveUp, RecursionError) as problem:
+        findings = _too_large(problem, where, output, emits)
     except Exception as problem:  # whatever is wrong with the analysis must not make a program unsafe, or fail
         findings = _unknown(f"its analysis failed ({type(problem).__name__}: {problem})", where, output, emits)
     return with_declaration(findings, declaration_of(fn), [input], output)
@@ -128,8 +128,8 @@ def analyze_operator(cls_or_partial: Any, *, inputs: Mapping[str, Schema | None]
     where = location_of(cls_or_partial)
     try:
         findings = _operator(cls_or_partial, inputs, output, where)
-    except (GaveUp, RecursionError):
-        findings = _unknown("it is too large to be followed", where, output, "many")
+    except (GaveUp, RecursionError) as problem:
+        findings = _too_large(problem, where, output, "many")
     except Exception as problem:  # as above
         findings = _unknown(f"its analysis failed ({type(problem).__name__}: {problem})", where, output, "many")
     findings = with_declaration(findings, declaration_of(cls_or_partial), list(inputs.values()), output)
@@ -248,9 +248,21 @@ def _findings(
     return Findings(shared, own, selectivity, forwards, with_key, at_end, at_punctuation, False, tuple(reasons))
 
 
-def _unknown(why: str, where: Location | None, output: Schema | None, emits: Emits) -> Findings:
+def _too_large(problem: Exception, where: Location | None, output: Schema | None, emits: Emits) -> Findings:
+    """The reason stands at what led too far, where that is known."""
+    why = "it is too large to be followed"
+    if not isinstance(problem, GaveUp) or problem.cause is None:
+        return _unknown(why, where, output, emits)
+    hint = 'make that smaller, or say what the operator is: @ab.declare(…, because="…")'
+    return _unknown(f"{why}, {problem.cause}", problem.where or where, output, emits, hint)
+
+
+_DECLARE = 'say what it is: @ab.declare(…, because="…")'
+
+
+def _unknown(why: str, where: Location | None, output: Schema | None, emits: Emits, hint: str = _DECLARE) -> Findings:
     """What allows least."""
-    reason = Reason("state", f"what it does is not known: {why}", where, 'say what it is: @ab.declare(…, because="…")')
+    reason = Reason("state", f"what it does is not known: {why}", where, hint)
     selectivity = Selectivity.AT_MOST_ONE if emits in ("predicate", "one") else Selectivity.UNBOUNDED
     same = tuple((name, name) for name in output.names) if emits == "predicate" and output is not None else ()
     is_class = emits == "many"

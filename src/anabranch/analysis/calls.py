@@ -50,7 +50,7 @@ _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 
 
 def call(run: Run, frame: Frame, callee: Value, args: Args, node: ast.AST) -> Value:
-    run.step()
+    run.step(frame)
     return join(_call_one(run, frame, thing, args, node) for thing in callee)
 
 

@@ -44,7 +44,7 @@ from anabranch.analysis.values import (
 
 
 def evaluate(run: Run, frame: Frame, node: ast.expr) -> Value:
-    run.step()
+    run.step(frame)
     handler = _HANDLERS.get(type(node))
     if handler is None:
         return run.unknown(frame, node, f"uses {type(node).__name__}, which cannot be followed")

@@ -62,6 +62,14 @@ class Home:
         return f"_{stripped}{name}" if stripped else name
 
 
+def owner_of(home: Home, text: source.SourceText) -> tuple[str, Location]:
+    """Where code is followed: the class whose methods lead to each other, or the function that is no method."""
+    around = text.enclosing(home.node)[:1]
+    if around and isinstance(around[0], ast.ClassDef):
+        return f"the methods of `{around[0].name}`", Location(home.file, around[0].lineno)
+    return home.name, home.location
+
+
 _homes: WeakKeyDictionary[FunctionType, Home | None] = WeakKeyDictionary()
 
 

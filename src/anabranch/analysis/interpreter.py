@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +21,10 @@ from anabranch.analysis import (
     stores,
     targets,
 )
+from anabranch.analysis.home import owner_of
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.values import GaveUp, Site, Thing, Value
+from anabranch.errors import Location
 
 _MOST_PASSES = 12
 
@@ -73,14 +76,31 @@ class Interpreter(Run):
 
     def repeat(self, one_pass: Callable[[], None]) -> None:
         """Run passes until the heap stays as it is; only what the last one reports counts."""
-        for _ in range(_MOST_PASSES):
-            self.shared.clear()
-            self.own.clear()
-            self.results.clear()
-            self.active.clear()
-            version = self.heap.version
-            one_pass()
-            self.heap.keep_what_outlives_the_call()
-            if self.heap.version == version:
-                return
-        raise GaveUp
+        try:
+            for _ in range(_MOST_PASSES):
+                self.shared.clear()
+                self.own.clear()
+                self.results.clear()
+                self.active.clear()
+                version = self.heap.version
+                one_pass()
+                self.heap.keep_what_outlives_the_call()
+                if self.heap.version == version:
+                    return
+        except GaveUp as problem:
+            if problem.cause is not None:
+                raise
+        except RecursionError:
+            pass
+        raise self._too_large()
+
+    def _too_large(self) -> GaveUp:
+        """Says where most steps were."""
+        steps_of: Counter[tuple[str, Location]] = Counter()
+        for home, steps in self.steps_in.items():
+            if home.text is not None:  # else it is small, or none of the user's
+                steps_of[owner_of(home, home.text)] += steps
+        if not steps_of:
+            return GaveUp()
+        [((owner, where), _)] = steps_of.most_common(1)
+        return GaveUp(f"most of all {owner}", where)

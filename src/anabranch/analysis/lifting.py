@@ -127,5 +127,5 @@ def _lifted(parts: list[Any], origin: Origin | None) -> Value:
                 seen.add(kinds_of_row)
         things.add(lift(part, within))
         if len(things) > _MOST_MEMBERS:
-            raise GaveUp
+            raise GaveUp(f"most of all {within}")
     return frozenset(things)

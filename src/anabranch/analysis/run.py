@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -104,6 +105,7 @@ class Run(ABC):
         self.definite: set[str] = set()  # attributes that the operator's __init__ certainly assigns
         self.replaced_at_once: set[str] = set()  # attributes that each tuple assigns before anything else
         self.steps = 0
+        self.steps_in: Counter[Home] = Counter()  # by function
         self.active: dict[object, Any] = {}  # following.py: functions being followed
         self.results: dict[object, tuple[int, Value]] = {}  # following.py: results by arguments and heap version
 
@@ -140,8 +142,9 @@ class Run(ABC):
             value = replaced_at_once(value)
         self.heap.put_attribute(thing.site, name, value)
 
-    def step(self) -> None:
+    def step(self, frame: Frame) -> None:
         self.steps += 1
+        self.steps_in[frame.home] += 1
         if self.steps > _MOST_STEPS:
             raise GaveUp
 

@@ -36,7 +36,7 @@ def execute(run: Run, frame: Frame, body: list[ast.stmt]) -> None:
     for statement in body:
         if frame.variables is None:
             return  # no path leads here
-        run.step()
+        run.step(frame)
         handler = _HANDLERS.get(type(statement))
         if handler is None:
             run.share(frame, statement, f"contains {_spoken(statement)}, which cannot be followed")

@@ -16,12 +16,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from anabranch.analysis.home import Home
     from anabranch.analysis.origins import Origin
+    from anabranch.errors import Location
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class GaveUp(Exception):
-    """The code is too large to be followed; what it does is then unknown."""
+    """The code is too large to be followed; what it does is then unknown. Where it is known, what led too far."""
+
+    def __init__(self, cause: str | None = None, where: Location | None = None) -> None:
+        super().__init__(cause, where)
+        self.cause = cause
+        self.where = where
 
 
 class Plain:

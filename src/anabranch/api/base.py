@@ -257,6 +257,12 @@ def check_path(path: object, where: Caller) -> None:
             location=where.location,
             hint='for example "calls.csv"',
         )
+    if not name:
+        raise BuildError(
+            "the path is empty",
+            location=where.location,
+            hint='name a file or a folder, for example "calls.csv"',
+        )
     try:
         is_possible = b"\0" not in fsencode(name)
     except UnicodeEncodeError:  # half of a character

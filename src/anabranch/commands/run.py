@@ -19,6 +19,7 @@ from anabranch.engines.base import Metrics
 from anabranch.errors import UsageError
 from anabranch.progress import (
     figures,
+    figures_so_far,
     print_collected,
     print_files,
     print_notes,
@@ -61,7 +62,8 @@ def run_command(given: list[str], errors: Console) -> int:
             result = run(program, metrics=metrics, **{name: options[name] for name in _OF_A_RUN})
     except KeyboardInterrupt as interrupt:
         kept = written_so_far(program.graph, metrics, getattr(interrupt, "kept", {}))
-        errors.print(f"stopped after {figures(metrics)}{'; what was written so far is kept' if kept else ''}")
+        known = figures_so_far(metrics, is_on_spark=options["engine"] == "spark")
+        errors.print(f"stopped after {known}{'; what was written so far is kept' if kept else ''}")
         for line in kept:
             errors.print(f"  {line}")
         raise

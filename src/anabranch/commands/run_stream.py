@@ -23,7 +23,7 @@ from anabranch.progress import (
     stream_told,
     written,
 )
-from anabranch.start import checked_folder, start
+from anabranch.start import start_program
 
 STREAM_OPTIONS = ("checkpoint", "once", "finish", "batch_mb")
 _OF_A_START = ("form", "channels", "master", "spark_conf", "ui", "checkpoint", "once")
@@ -58,15 +58,17 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
     if options["engine"] != "spark":
         raise UsageError(f"the engine '{options['engine']}' runs no streams", hint="add --engine spark")
     batch_mb = _BATCH_MB if options["batch_mb"] is None else options["batch_mb"]
-    checked_folder(options["checkpoint"], batch_mb)
     is_shown = errors.is_terminal and not options["quiet"]
-    if not options["quiet"]:
-        errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream")
     line = StreamLine(program.name)
     with shielded(), ExitStack() as display:
-        if not options["quiet"]:
-            display.enter_context(stream_shown(errors, line) if is_shown else stream_told(errors, line))
-        query = start(program, batch_mb=batch_mb, **{name: options[name] for name in _OF_A_START})
+
+        def starting() -> None:
+            if not options["quiet"]:
+                errors.print(f"{program.name}: starting Spark; Ctrl-C stops the stream")
+                display.enter_context(stream_shown(errors, line) if is_shown else stream_told(errors, line))
+
+        given = {name: options[name] for name in _OF_A_START}
+        query = start_program(program, batch_mb=batch_mb, starting=starting, **given)
         line.query = query
         try:
             with display:

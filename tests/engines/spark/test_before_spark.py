@@ -19,7 +19,7 @@ from anabranch.engines.spark import engine
 from anabranch.engines.spark.streams import start as streams
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
 from anabranch.engines.spark.streams.sealed_files import write_sealed
-from anabranch.errors import RunError, SinkError, SourceError
+from anabranch.errors import RunError, SinkError, SourceError, UsageError
 from anabranch.graph.model import Program
 from anabranch.operators.sinks.base import SinkDefinition
 from anabranch.run import as_program
@@ -249,6 +249,54 @@ def test_a_stream_that_cannot_begin_says_so(make: Callable[[Path], Any], tmp_pat
     with Checkpointed(tmp_path / "state") as folder:  # nobody holds it
         assert folder.identity() is None
         assert folder.commit() is None
+
+
+def a_source_of_files_by_partitions(folder: Path) -> Any:
+    (folder / "in").mkdir(exist_ok=True)
+    return ab.read_csv(folder / "in", Item, partition_by="n")
+
+
+def a_function_that_cannot_be_called_again(folder: Path) -> Any:
+    return ab.generate(Item, lambda: iter([Item(1)]))
+
+
+def items_that_are_made_anew(folder: Path) -> Any:
+    return ab.from_items(Item, {Item(1): None})
+
+
+def items_by_partitions(folder: Path) -> Any:
+    return ab.from_items(Item, [Item(1)], partition_by="n")
+
+
+def a_beacon_that_counts(folder: Path) -> Any:
+    shared: list[int] = []
+
+    def counted(number: int) -> Item:
+        shared.append(number)
+        return Item(len(shared))
+
+    return ab.beacon(Item, counted, count=10)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (a_source_of_files_by_partitions, "has partition_by=, which speaks of files that are all there"),
+        (a_function_that_cannot_be_called_again, "'generate' cannot be a source of a stream"),
+        (items_that_are_made_anew, "'from_items' cannot be a source of a stream"),
+        (items_by_partitions, "'from_items' cannot be a source of a stream"),
+        (a_beacon_that_counts, "'beacon' may share something with the operators"),
+    ],
+)
+def test_what_cannot_be_a_source_of_a_stream_is_said_before_anything_is_begun(
+    make: Callable[[Path], Any], said: str, tmp_path: Path
+) -> None:
+    sink = make(tmp_path).process(Running, key="n").collect("out")
+    with pytest.raises(UsageError, match=said) as caught:
+        ab.start(sink, checkpoint=tmp_path / "state")
+    assert caught.value.location is not None
+    assert caught.value.hint is not None
+    assert not (tmp_path / "state").exists()
 
 
 class Checkpointed:

@@ -155,8 +155,13 @@ def writing_to(path: Path) -> Iterator[None]:
 
 
 def unwritable(path: Path, problem: OSError) -> SinkError:
-    reason = "no such folder" if isinstance(problem, FileNotFoundError) else why(problem)
-    return SinkError(f"{path}: {reason}", hint=_REMEDIES.get(problem.errno or 0))
+    hint = _REMEDIES.get(problem.errno or 0)
+    if not isinstance(problem, FileNotFoundError):
+        return SinkError(f"{path}: {why(problem)}", hint=hint)
+    folder = Path(problem.filename).parent if isinstance(problem.filename, str) else None
+    if folder is None or not folder.is_dir():
+        return SinkError(f"{path}: no such folder", hint=hint)
+    return SinkError(f"{path}: it cannot be written in {folder}", hint="choose another folder")  # as in /proc
 
 
 _REMEDIES = {

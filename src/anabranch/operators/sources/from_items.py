@@ -12,6 +12,7 @@ from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import ValueProblem, key_reader, normalizer
 from anabranch.operators.base import Partition, SourceDefinition, Unreadable
+from anabranch.operators.sources.item_containers import check_has_order, check_holds_tuples, check_is_no_frame
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,16 @@ class FromItems(SourceDefinition):
     partition_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_is_no_frame(self.items, self.schema)
+        check_has_order("items=", self.items)
+        check_is_no_frame(self.items, self.schema)
         try:
             is_one_shot = iter(self.items) is self.items
         except TypeError:
             raise BuildError(
                 f"items={shown(self.items)} cannot be iterated", hint=f"give a list of {self.schema.name}"
             ) from None
+        if not is_one_shot:
+            check_holds_tuples(self.items, self.schema)
         if is_one_shot or isinstance(self.items, list):
             object.__setattr__(self, "items", tuple(self.items))
 
@@ -93,22 +97,6 @@ def _arguments(schema: Schema, item: Any) -> str:
         return "**item"
     if set(schema.names) <= set(getattr(item, "_fields", ())):
         return ", ".join(f"item.{name}" for name in schema.names)
-    return "*item" if isinstance(item, tuple | list) else "…"
-
-
-def _check_is_no_frame(items: Any, schema: Schema) -> None:
-    """Frames and tables iterate over their columns, or not at all."""
-    kind = type(items)
-    name = schema.name
-    listed = f"[{', '.join(map(repr, schema.names))}]"
-    rows = {
-        "pandas": f"[{name}(*row) for row in frame[{listed}].itertuples(index=False)]",
-        "polars": f"[{name}(*row) for row in frame.select({listed}).iter_rows()]",
-        "pyspark": f"[{name}(*row) for row in frame.select({listed}).collect()]",
-        "pyarrow": f"[{name}(**row) for row in table.select({listed}).to_pylist()]",
-    }
-    package = kind.__module__.partition(".")[0]
-    if package in rows and kind.__name__ in ("DataFrame", "LazyFrame", "Table", "RecordBatch"):
-        raise BuildError(
-            f"items= is a {kind.__name__}, which is made of columns, and not a list of {name}", hint=rows[package]
-        )
+    if isinstance(item, tuple | list):
+        return "*item"
+    return "item" if len(schema.names) == 1 and item is not None else "…"

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
-from anabranch.errors import BuildError, shown
+from anabranch.errors import BuildError, PlainProblem, shown
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import ValueProblem, normalizer
 from anabranch.operators.base import Partition, SourceDefinition
+from anabranch.operators.sources.item_containers import NO_ORDER, check_has_order, is_unordered
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Generate(SourceDefinition):
                 hint='partition_by="area", partitions=["A", "B"] calls the function with "A" and with "B"',
             )
         if self.parts is not None:
+            check_has_order("partitions=", self.parts)
             object.__setattr__(self, "parts", tuple(self.parts))
             if not self.parts:
                 raise BuildError("partitions= is empty", hint="give at least one value to call the function with")
@@ -63,6 +65,8 @@ class Generate(SourceDefinition):
         items = self.fn(*arguments)
         if isinstance(items, self.schema.type):  # iterable, but over its attributes
             raise ValueProblem(f"an iterator of {self.schema.name} expected, got one {self.schema.name}")
+        if is_unordered(items):
+            raise PlainProblem(f"it gave a {type(items).__name__}, {NO_ORDER}: give sorted(…) of it")
         try:
             iterator = iter(items)
         except TypeError:

@@ -111,3 +111,29 @@ def test_damage_that_only_spark_can_see_is_said_and_ends_the_stream(stopped: Sto
     assert caught.value.message.startswith(f"{folder / 'state'}: Spark cannot use its part of the checkpoint: ")
     assert "begin anew, with another checkpoint and other outputs" in (caught.value.hint or "")
     assert (folder / "out.csv").read_bytes() == out
+
+
+@pytest.mark.parametrize("keeps_sums", [False, True], ids=["with its checksums", "alone"])
+def test_state_of_the_last_batch_that_is_gone_is_said_and_ends_the_stream(keeps_sums: bool, stopped: Stopped) -> None:
+    folder = stopped.copied(f"gone_{keeps_sums}")
+    newest: dict[Path, Path] = {}
+    for state in (folder / "state" / "spark").rglob("*.changelog"):
+        before = newest.get(state.parent)
+        if before is None or version_of(state) > version_of(before):
+            newest[state.parent] = state
+    gone = newest[sorted(newest)[0]]
+    gone.unlink()
+    if not keeps_sums:
+        gone.with_name(f".{gone.name}.crc").unlink()
+    out = (folder / "out.csv").read_bytes()
+    with pytest.raises(RunError) as caught:
+        stopped.start(folder).finish(timeout=300)
+    assert caught.value.message.startswith(f"{folder / 'state'}: Spark cannot use its part of the checkpoint: ")
+    assert gone.name in caught.value.message
+    assert "\n" not in caught.value.message
+    assert "begin anew, with another checkpoint and other outputs" in (caught.value.hint or "")
+    assert (folder / "out.csv").read_bytes() == out
+
+
+def version_of(state: Path) -> int:
+    return int(state.name.split(".")[0].split("_")[0])

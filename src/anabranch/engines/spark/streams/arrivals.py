@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Protocol
 
 from anabranch.engines.reading import Slice, not_by_slices, slices_of_file
-from anabranch.engines.shared_sources import may_share
 from anabranch.engines.spark.sources import EPOCH, Numbers
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.tcp_spool import TcpSpool
-from anabranch.errors import AnabranchError, SourceError, UsageError
+from anabranch.errors import AnabranchError, SourceError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.formats import file_format
 from anabranch.operators.sources.beacon import Beacon
@@ -81,12 +80,7 @@ class FilesArriving:
             self.has_ended = True
 
     def open(self) -> None:
-        if self.definition.partition_by:
-            raise UsageError(
-                f"'{self.source.id}' has partition_by=, which speaks of files that are all there",
-                location=self.source.location,
-                hint="leave partition_by= out for a stream",
-            )
+        pass
 
     def look(self, is_ending: bool) -> Iterator[Entry]:
         if self.has_ended:
@@ -208,14 +202,10 @@ class NumbersArriving:
         match source.definition:
             case Beacon(count=count, rate=rate):
                 self._count, self._rate = count, rate
-            case FromItems(items=tuple() | range() as items, partition_by=()):
+            case FromItems(items=tuple() | range() as items):
                 self._count = len(items)
             case _:
-                raise UsageError(
-                    f"'{source.id}' cannot be a source of a stream: it cannot be read again from a place in it",
-                    location=source.location,
-                    hint="use files, read_tcp, beacon, or from_items with a list",
-                )
+                raise AssertionError(f"'{source.id}' is no source of a stream")  # source_checks.py
 
     @property
     def is_endless(self) -> bool:
@@ -228,12 +218,6 @@ class NumbersArriving:
             self.has_ended = True
 
     def open(self) -> None:
-        if may_share(self.source):
-            raise UsageError(
-                f"'{self.source.id}' may share something with the operators, and they are not where it is read",
-                location=self.source.location,
-                hint="give a function that depends on the number alone",
-            )
         self._began = time.monotonic()
         self._first = self._next
 

@@ -11,7 +11,6 @@ from typing import Any, cast
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
 from anabranch.engines.own_output import check_output_is_no_input
-from anabranch.engines.shared_sources import may_share
 from anabranch.engines.spark.chunk_rows import ROW
 from anabranch.engines.spark.exchange import described
 from anabranch.engines.spark.gone_java import hush
@@ -30,19 +29,17 @@ from anabranch.engines.spark.streams.intact import check_intact, check_outputs_a
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.query import Query
 from anabranch.engines.spark.streams.routes import routes
+from anabranch.engines.spark.streams.source_checks import check_sources
 from anabranch.engines.spark.streams.stream_tail import StreamTail
 from anabranch.engines.spark.troubles import is_of_gone_java
 from anabranch.errors import UsageError
 from anabranch.graph.degree import Channels as AskedChannels
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
-from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sinks.base import SinkDefinition
-from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.patterns import has_pattern
 from anabranch.operators.sources.read_files import ReadFiles
-from anabranch.operators.sources.read_tcp import ReadTcp
 
 BATCH_BYTES = 64 * 2**20
 _TASKS_PER_CORE = 2  # that read what has arrived
@@ -75,11 +72,15 @@ def start(
     metrics: Metrics | None = None,
     once: bool = False,
     batch_bytes: int = BATCH_BYTES,
+    starting: Callable[[], None] = lambda: None,
 ) -> Query:
-    """Start a program as a stream, or go on where the checkpoint says that it was stopped or killed."""
+    """Start a program as a stream, or go on where the checkpoint says that it was stopped or killed.
+
+    `starting` is called when a session is asked for, behind all that can be looked at without one.
+    """
     metrics = metrics or Metrics()
     metrics.start(plan.graph)
-    _check_sources(plan.graph, once)
+    check_sources(plan.graph, once)
     folder = Checkpoint(folder_of(checkpoint))
     folder.lock()
     taker: Taker | None = None
@@ -93,6 +94,7 @@ def start(
         else:  # all numbers are those of the first start, whatever cores there are now
             prepared = prepare(plan, folder, 1, channels, form)
             check_outputs_are_there(plan.graph, committed, folder)
+        starting()
         session = session_for(options or SparkOptions())
         cores = cores_of(session)
         if is_connect(session):
@@ -128,29 +130,6 @@ def start(
         if is_of_gone_java(problem):
             raise stream_error(problem, folder.folder) from None
         raise
-
-
-def _check_sources(graph: Graph, once: bool) -> None:
-    for source in graph.sources:
-        if once and isinstance(source.definition, ReadTcp):
-            raise UsageError(
-                f"'{source.id}' gives lines as they come, and once= takes what is there at once: that is nothing",
-                location=source.location,
-                hint="leave once= (--once) out, and call finish() when enough has come",
-            )
-        if isinstance(source.definition, Beacon) and may_share(source):
-            raise UsageError(
-                f"'{source.id}' may share something with the operators, which run in other processes",
-                location=source.location,
-                hint="use a function that keeps nothing between its calls",
-            )
-    orders = [cast(SourceDefinition, source.definition).order_by for source in graph.sources]
-    if len(orders) > 1 and None not in orders:
-        raise UsageError(
-            f"the sources are to be drawn by '{orders[0]}', and a stream takes what arrives in turns",
-            location=graph.sources[0].location,
-            hint=f'leave order_by= out; ab.merge_by("{orders[0]}", …) puts streams of one type in order',
-        )
 
 
 def _let_go(folder: Checkpoint, taker: Taker | None) -> None:
