@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 from weakref import WeakValueDictionary
 
-from pyspark.cloudpickle import cloudpickle
+from cloudpickle import cloudpickle
 
 from anabranch.analysis import analyze_function, analyze_operator
 from anabranch.analysis.findings import Findings

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from pyspark import cloudpickle as pickler
+import cloudpickle
 
 from anabranch.analysis.cached_functions import CACHED
 from anabranch.analysis.modules import is_library_class, is_library_function, user_modules
@@ -34,7 +34,7 @@ from anabranch.operators.metrics import OperatorMetrics
 from anabranch.tripwire.watch import Tripwire
 from anabranch.version import VERSION
 
-_pickler: Any = pickler  # it has no types
+_pickler: Any = cloudpickle  # it has no types
 
 
 @dataclass(frozen=True)
