@@ -11,12 +11,11 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from anabranch.engines.spark import spooling
-from anabranch.engines.spark.chunk_rows import Kind, Row, as_batch, rows_in
-from anabranch.engines.spark.reader_tasks import read_apart
+from anabranch.engines.spark.row_batches import as_batch, rows_in
+from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.source_tasks import draw_all, read_slices
-from anabranch.engines.spark.tasks import run_level
+from anabranch.engines.spark.tasks import draw_all, read_apart, read_slices, run_level
 
 
 @dataclass

@@ -10,10 +10,10 @@ import pytest
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.engines.base import Metrics
-from anabranch.engines.spark.chunk_rows import Kind, unpack
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.explaining import as_text
 from anabranch.engines.spark.layout import TAIL
+from anabranch.engines.spark.rows import Kind, unpack
 from anabranch.graph.plan import Ordering
 from anabranch.run import as_program
 from tests.codegen.palette import Item

@@ -19,9 +19,9 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.compiler import compile
 from anabranch.engines import sequential
 from anabranch.engines.base import Metrics
-from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.join_channel import JoinChannel
+from anabranch.engines.spark.pieces import Piece
 from anabranch.engines.spark.ticks import bare_times
 from anabranch.graph.model import Program
 from anabranch.graph.schema import schema_of

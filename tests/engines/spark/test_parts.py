@@ -14,8 +14,8 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.engines import fused, sequential
 from anabranch.engines.base import Metrics
-from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.shipping import Job
 from anabranch.errors import RunError, SinkError
 from anabranch.graph.model import Graph

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from anabranch.engines.spark.chunk_rows import Kind, Row
+from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.spooling import fetched, spooled
 
 TAIL = 3

@@ -17,8 +17,8 @@ from anabranch.engines.base import Flow, Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.scratch import scratch_folder
-from anabranch.engines.spark.source_tasks import _in_folder
-from anabranch.engines.spark.watching import Reporter, _task, reported, timed, watched
+from anabranch.engines.spark.tasks import _in_folder, task_name
+from anabranch.engines.spark.watching import Reporter, reported, timed, watched
 from anabranch.errors import RunError
 from anabranch.explain import explain
 from tests.engines.spark.simulated import Simulated
@@ -63,18 +63,18 @@ def test_of_a_task_that_is_tried_again_only_the_last_attempt_counts(
 ) -> None:
     task = SimpleNamespace(stageId=lambda: 4, partitionId=lambda: 1)
     monkeypatch.setattr("pyspark.TaskContext.get", lambda: task)
-    first = Reporter(str(tmp_path), "R1")
+    first = Reporter(str(tmp_path), "R1", task_name())
     first.add(1_000, 900)
     first.write()
-    again = Reporter(str(tmp_path), "R1")
+    again = Reporter(str(tmp_path), "R1", task_name())
     assert reported(tmp_path) == {"R1": Flow(0, 0)}
     again.add(70, 60)
     again.write()
     assert reported(tmp_path) == {"R1": Flow(70, 60)}
     task.partitionId = lambda: 2
-    other = Reporter(str(tmp_path), "R1")
+    other = Reporter(str(tmp_path), "R1", task_name())
     task.stageId = lambda: 5  # of another round of a loop
-    later = Reporter(str(tmp_path), "R1")
+    later = Reporter(str(tmp_path), "R1", task_name())
     for reporter in (other, later):
         reporter.add(7, 7)
         reporter.write()
@@ -116,7 +116,7 @@ def test_what_the_tasks_of_a_region_took_and_gave_is_known_at_the_end(session: A
 
 def test_a_task_of_sparks_knows_which_it_is(session: Any) -> None:
     def names(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from (pa.record_batch([pa.array([_task()])], ["name"]) for _ in batches)
+        yield from (pa.record_batch([pa.array([task_name()])], ["name"]) for _ in batches)
 
     found = [row.name.split("-") for row in session.range(0, 4, 1, 2).mapInArrow(names, "name string").collect()]
     assert [partition for _, partition in found] == ["0", "1"]

@@ -20,8 +20,8 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.compiler import compile
 from anabranch.engines import sequential
 from anabranch.engines.base import Metrics
-from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.pieces import Piece
 from anabranch.engines.spark.ticks import latest, ticks
 from anabranch.graph.model import Program
 from anabranch.graph.schema import schema_of

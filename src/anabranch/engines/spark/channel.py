@@ -12,13 +12,13 @@ from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
 from anabranch.codegen.stages import SavedTogether
-from anabranch.engines.spark.chunk_rows import Piece, Row, unpack
 from anabranch.engines.spark.layout import Arrival, Place
 from anabranch.engines.spark.meeting import Arrived, Items, gathered, met
 from anabranch.engines.spark.order import LAST, Column, Columns, Moment, indices_of, width
+from anabranch.engines.spark.pieces import Piece
+from anabranch.engines.spark.rows import Row, unpack
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.schema import Schema
 from anabranch.operators.metrics import OperatorMetrics
@@ -54,7 +54,7 @@ class Channel:
         self.arriving = job.layout.arriving(place.id)
         self.lineage = job.layout.lineage_of_items(place)
         self.has_stopped = False
-        self.reporter = Reporter(job.scratch, place.id)
+        self.reporter = job.reporter(place.id)
         self.begin_figures()
 
     @property

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk, as_columns, joined
-from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.order import Column
+from anabranch.engines.spark.pieces import Piece
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import FINAL
 

@@ -14,13 +14,14 @@ from anabranch.engines.base import Metrics, Result, carrying_result, collected
 from anabranch.engines.drawing import check_sources
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import check_sinks, opened
-from anabranch.engines.spark.chunk_rows import Row
-from anabranch.engines.spark.exchange import Cluster, SparkCluster
+from anabranch.engines.spark.cluster import Cluster
+from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.live import AsItComes, can_be_dealt_out
 from anabranch.engines.spark.looping import InRounds
 from anabranch.engines.spark.partition_keys import guarded
 from anabranch.engines.spark.parts import WrittenParts, with_parts
 from anabranch.engines.spark.rounds import Rounds, rounds_of
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.session import SparkOptions, has_session, session_for
 from anabranch.engines.spark.setting import Setting

@@ -6,17 +6,16 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-from anabranch.engines.spark.chunk_rows import ROW, Kind, Row, as_table
 from anabranch.engines.spark.jobs import rows_of
 from anabranch.engines.spark.layout import SOURCES, TAIL, Layout, Place
-from anabranch.engines.spark.reader_tasks import read_apart
+from anabranch.engines.spark.row_batches import ROW, as_table
+from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.session import cores_of, is_on_this_machine
 from anabranch.engines.spark.shipping import Job, shipped, unshipped
-from anabranch.engines.spark.source_tasks import draw_all, read_slices
-from anabranch.engines.spark.tasks import run_level
+from anabranch.engines.spark.tasks import draw_all, read_apart, read_slices, run_level
 from anabranch.errors import shortened
 
 _TASKS_PER_CORE = 4  # that read a source: a few, so that what is slow here and there evens out
@@ -43,24 +42,6 @@ class _Epochs:
         if job.readers is not None:
             return cls(0, job.readers.epochs)
         return cls(0, None if job.slices is None else len(job.slices))
-
-
-class Cluster(Protocol):
-    """Where jobs run."""
-
-    @property
-    def cores(self) -> int:
-        """How many tasks run at a time."""
-
-    @property
-    def shares_files(self) -> bool:
-        """Whether driver and workers certainly see the same files."""
-
-    def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
-        """The rows for the tail, by epoch; of a job that reads no sources, but goes on with given rows.
-
-        A program that cannot be sent is refused by the call, before a row is asked for.
-        """
 
 
 class SparkCluster:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from anabranch.codegen.build import Decision, generate
 from anabranch.codegen.forms import Form
 from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL, Layout
+from anabranch.engines.spark.levels import part_at
 from anabranch.engines.spark.source_tasks import part_behind_the_source
-from anabranch.engines.spark.tasks import part_at
 
 
 def generated(

@@ -15,10 +15,10 @@ import numpy as np
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import Saved, Stopped
 from anabranch.engines.spark.channel import Channel, Follower, numbers_of
-from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items
 from anabranch.engines.spark.order import LAST, Columns, Moment, indices_of
+from anabranch.engines.spark.pieces import Piece
 from anabranch.engines.spark.shipping import Job
 
 

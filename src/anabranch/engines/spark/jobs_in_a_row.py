@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from anabranch.engines.interrupts import Shield
-from anabranch.engines.spark.chunk_rows import Kind, Row
-from anabranch.engines.spark.exchange import Cluster
+from anabranch.engines.spark.cluster import Cluster
+from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.spooling import file_of

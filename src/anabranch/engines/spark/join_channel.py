@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anabranch.engines.spark.channel import Channel, Follower, Pieces
-from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, met
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.ticks import schema_of_times
 from anabranch.graph.schema import Schema

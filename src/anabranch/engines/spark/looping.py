@@ -16,10 +16,11 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.engines.base import Metrics, Result, collected
 from anabranch.engines.interrupts import Shield, shielded
 from anabranch.engines.sinks import opened
-from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.jobs_in_a_row import run_next
 from anabranch.engines.spark.partition_keys import guarded
+from anabranch.engines.spark.pieces import Piece
 from anabranch.engines.spark.rounds import Rounds
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.setting import Setting

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from anabranch.codegen.chunks import Batch, Chunk, joined, taken
-from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.order import Column, Columns, Lineage, Moment, Number, in_order, merged, spread
+from anabranch.engines.spark.pieces import Piece
 from anabranch.graph.schema import Schema
 
 

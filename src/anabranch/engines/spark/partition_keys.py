@@ -15,8 +15,8 @@ from typing import Any, cast
 from anabranch.codegen.chunks import Chunk
 from anabranch.engines.drawing import PartitionGuard
 from anabranch.engines.partition_claims import KeysOf
-from anabranch.engines.spark.chunk_rows import Kind, Row
 from anabranch.engines.spark.order import DRAW, Moment
+from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import Job, ship_error
 from anabranch.errors import RunError

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from anabranch.engines.base import Metrics
 from anabranch.engines.local_part import ChunkSink
-from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, unpack
 from anabranch.engines.spark.layout import PARTS, TAIL, Layout, Place
 from anabranch.engines.spark.meeting import Arrived, gathered, order_of, without
 from anabranch.engines.spark.order import Moment, width
+from anabranch.engines.spark.pieces import Piece
+from anabranch.engines.spark.rows import Kind, Row, unpack
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job, unship_error
 from anabranch.errors import RunError, SinkError

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
-import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk, as_columns, joined
 from anabranch.codegen.part import Stream
 from anabranch.engines.drawing import Failed, after_bad_row
-from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.partition_keys import KeysOfReader
+from anabranch.engines.spark.pieces import Piece
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import read
-from anabranch.engines.spark.tasks import in_batches
 from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.operators.base import Unreadable
 from anabranch.operators.metrics import OperatorMetrics
 
 
-def read_apart(load: Callable[[], Job]) -> Any:
-    """The function for Spark: numbers of readers in, rows out."""
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        job = load()
-        numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-        return in_batches(_rows(job, numbers), job)
-
-    return run
-
-
-def _rows(job: Job, numbers: Iterable[int]) -> Iterator[Row]:
-    reporter = Reporter(job.scratch, SOURCES)
+def reader_rows(job: Job, numbers: Iterable[int]) -> Iterator[Row]:
+    """What these readers give."""
+    reporter = job.reporter(SOURCES)
     for number in numbers:
         yield from _ReaderTask(job, number, reporter).rows()
     reporter.write()

@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from anabranch.codegen.chunks import taken
-from anabranch.engines.spark.chunk_rows import Kind, Piece, Row, pack
 from anabranch.engines.spark.layout import PARTS, TAIL, Arrival, Clock, Layout, Place
 from anabranch.engines.spark.order import Column, Moment
+from anabranch.engines.spark.pieces import Piece
 from anabranch.engines.spark.routing import channels_of
+from anabranch.engines.spark.rows import Kind, Row, pack
 from anabranch.engines.spark.shipping import ship_error, ship_figures
 from anabranch.engines.spark.ticks import bare_times, latest, ticks
 from anabranch.errors import RunError

@@ -10,13 +10,14 @@ from typing import Any
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
 from anabranch.engines.expected_size import form_for
-from anabranch.engines.spark.exchange import Cluster
+from anabranch.engines.spark.cluster import Cluster
 from anabranch.engines.spark.generating import generated
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.lower import lower
 from anabranch.engines.spark.readers import readers_of
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import EPOCH, cut
+from anabranch.engines.spark.tasks import task_name
 from anabranch.engines.spark.tripwires import tripwire_of
 from anabranch.graph.degree import Channels, degree_of
 from anabranch.graph.model import Graph
@@ -75,5 +76,6 @@ class Setting:
             self.cluster.shares_files,
             os.getcwd(),
             tripwire=tripwire_of(for_tasks, code),
+            task_name=task_name,
             **more,
         )

@@ -13,7 +13,7 @@ import os
 import pickle
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -28,6 +28,7 @@ from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.order import Moment
 from anabranch.engines.spark.readers import Readers
 from anabranch.engines.spark.unseen import seen_from_here, with_machine
+from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.metrics import OperatorMetrics
@@ -35,6 +36,10 @@ from anabranch.tripwire.watch import Tripwire
 from anabranch.version import VERSION
 
 _pickler: Any = cloudpickle  # it has no types
+
+
+def _unnamed() -> None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,11 @@ class Job:
     keeps_state: bool = False  # whether channels go on in another job
     tripwire: Tripwire = field(default_factory=Tripwire)
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
+    task_name: Callable[[], str | None] = _unnamed  # of the task that asks, where it may be tried again
+
+    def reporter(self, place: str) -> Reporter:
+        """In a task: for what goes through a place."""
+        return Reporter(self.scratch, place, self.task_name())
 
 
 _MARK = f"anabranch {VERSION}\n".encode()

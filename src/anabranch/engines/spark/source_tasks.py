@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Batch, Chunk, as_columns, joined
@@ -16,49 +13,25 @@ from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.drawing import Drawn, Failed, after_bad_row, draw
 from anabranch.engines.drawing_by_columns import draw_by_columns
-from anabranch.engines.spark.chunk_rows import Piece, Row
 from anabranch.engines.spark.drawn_epoch import DrawnEpoch
 from anabranch.engines.spark.layout import PARTS, SOURCES, Layout
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.parts import PartWriter
+from anabranch.engines.spark.pieces import Piece
 from anabranch.engines.spark.readers import readers_by_order
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.sources import read
-from anabranch.engines.spark.tasks import in_batches
 from anabranch.engines.spark.tripwires import checked
-from anabranch.engines.spark.watching import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
 from anabranch.operators.base import FINAL, Unreadable
 from anabranch.operators.metrics import OperatorMetrics
 
 
-def read_slices(load: Callable[[], Job]) -> Any:
-    """The function for Spark: numbers of epochs in, rows out."""
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        job = load()
-        task = SliceTask(job, job.layout.graph.sources[0])
-        epochs = (epoch for batch in batches for epoch in batch.column(0).to_pylist())
-        return in_batches(task.rows(epochs), job)
-
-    return run
-
-
-def draw_all(load: Callable[[], Job]) -> Any:
-    """The function for Spark where one task reads everything."""
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _ in batches:
-            job = load()
-            with _in_folder(job.folder):
-                yield from in_batches(_drawn(job), job)
-
-    return run
-
-
-def _drawn(job: Job) -> Iterator[Row]:
+def drawn_rows(job: Job) -> Iterator[Row]:
+    """All that one task draws, with what it counted, and a row that says where it ends."""
     task = DrawTask(job)
     yield from task.rows(_items(job))
     yield task.figures()
@@ -70,21 +43,6 @@ def _items(job: Job) -> Iterator[Drawn | Batch]:
     sources = job.layout.graph.sources
     readers = readers_by_order(job.layout.graph, job.epoch)
     yield from draw(sources) if readers is None else draw_by_columns(sources, readers)
-
-
-@contextmanager
-def _in_folder(folder: str) -> Iterator[None]:
-    """Relative paths are those of the run: a worker stays in the folder where it was started."""
-    before = "/"
-    with suppress(OSError):  # where it was started may be gone
-        before = os.getcwd()
-    with suppress(OSError):  # on a machine without such a folder the paths have to be absolute
-        os.chdir(folder)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            os.chdir(before)
 
 
 def part_behind_the_source(layout: Layout) -> Part | None:
@@ -108,7 +66,7 @@ class SliceTask:
         self.tuples_in = 0
         decision = job.generated.get(SOURCES)
         self.element = built(decision) if decision is not None else None
-        self.reporter = Reporter(job.scratch, SOURCES)
+        self.reporter = job.reporter(SOURCES)
         self.parts = PartWriter(job) if job.parts else None
 
     def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
@@ -198,7 +156,7 @@ class DrawTask:
 
     def rows(self, drawn: Iterator[Drawn | Batch | None]) -> Iterator[Row]:
         """The rows of what is drawn, up to where nothing comes for a while (None) or to the end."""
-        self.reporter = Reporter(self.job.scratch, SOURCES)
+        self.reporter = self.job.reporter(SOURCES)
         error: RunError | None = None
         try:
             for each in drawn:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from anabranch.engines.spark.chunk_rows import Kind, Row
+from anabranch.engines.spark.rows import Kind, Row
 
 _LEAST = 1 << 14  # bytes: smaller rows are no burden
 

@@ -16,11 +16,11 @@ from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics, Result, collected
 from anabranch.engines.interrupts import Shield
 from anabranch.engines.local_part import LocalPart
-from anabranch.engines.spark.chunk_rows import Kind, Row, unpack
 from anabranch.engines.spark.layout import TAIL, Layout
 from anabranch.engines.spark.meeting import Arrived, Items, gathered, met, without
 from anabranch.engines.spark.order import Moment, width
 from anabranch.engines.spark.returning import as_entered
+from anabranch.engines.spark.rows import Kind, Row, unpack
 from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.shipping import unship_error, unship_figures
 from anabranch.engines.spark.spooling import fetched

@@ -1,31 +1,59 @@
-"""What Spark's tasks do: read a source, or run the channels of places, epoch by epoch."""
+"""What Spark's tasks do: functions for its data frames, which read sources, or run the channels of a level."""
 
 from __future__ import annotations
 
 import functools
 import gc
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, groupby
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
 
-from anabranch.codegen.part import Part
-from anabranch.engines.spark.channel import Channel, Follower
-from anabranch.engines.spark.chunk_rows import Row, as_batch, rows_in
-from anabranch.engines.spark.instances_channel import InstancesChannel
-from anabranch.engines.spark.join_channel import JoinChannel
-from anabranch.engines.spark.layout import PARTS, Layout, Place
-from anabranch.engines.spark.parts import PartChannel, PartWriter
-from anabranch.engines.spark.ranked import ranked_part
-from anabranch.engines.spark.returning import as_entered
-from anabranch.engines.spark.sending import FIGURES
+from anabranch.engines.spark.levels import level_rows
+from anabranch.engines.spark.reader_tasks import reader_rows
+from anabranch.engines.spark.row_batches import as_batch, rows_in
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.spooling import fetched, spooled
-from anabranch.engines.spark.tripwires import checked
-from anabranch.engines.spark.window_channel import WindowChannel
-from anabranch.operators.aggregate import WindowAggregate
-from anabranch.operators.distinct import Distinct
+from anabranch.engines.spark.source_tasks import SliceTask, drawn_rows
+from anabranch.engines.spark.spooling import spooled
+
+
+def read_slices(load: Callable[[], Job]) -> Any:
+    """The function for Spark: numbers of epochs in, rows out."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        job = load()
+        task = SliceTask(job, job.layout.graph.sources[0])
+        epochs = (epoch for batch in batches for epoch in batch.column(0).to_pylist())
+        return in_batches(task.rows(epochs), job)
+
+    return run
+
+
+def draw_all(load: Callable[[], Job]) -> Any:
+    """The function for Spark where one task reads everything."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            job = load()
+            with _in_folder(job.folder):
+                yield from in_batches(drawn_rows(job), job)
+
+    return run
+
+
+def read_apart(load: Callable[[], Job]) -> Any:
+    """The function for Spark: numbers of readers in, rows out."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        job = load()
+        numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+        return in_batches(reader_rows(job, numbers), job)
+
+    return run
 
 
 def run_level(load: Callable[[], Job], level: int) -> Any:
@@ -33,7 +61,7 @@ def run_level(load: Callable[[], Job], level: int) -> Any:
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         job = load()
-        return in_batches(_run_level(job, level, rows_in(batches)), job)
+        return in_batches(level_rows(job, level, rows_in(batches)), job)
 
     return run
 
@@ -51,69 +79,23 @@ def freeze() -> None:
     gc.freeze()
 
 
-def _run_level(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
-    """Rows come sorted by place and epoch; those for later levels pass."""
-    for number, of_place in groupby(rows, key=lambda row: row.place):
-        place = job.layout.places[number]
-        if place.level != level:
-            yield from of_place
-            continue
-        first = next(of_place)
-        of_place = chain([first], of_place)
-        if place.id == PARTS:
-            yield from _processed(job, PartWriter(job), of_place)
-        else:
-            yield from checked(job, place, _channel_rows(job, place, first.channel, of_place))
+@contextmanager
+def _in_folder(folder: str) -> Iterator[None]:
+    """Relative paths are those of the run: a worker stays in the folder where it was started."""
+    before = "/"
+    with suppress(OSError):  # where it was started may be gone
+        before = os.getcwd()
+    with suppress(OSError):  # on a machine without such a folder the paths have to be absolute
+        os.chdir(folder)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.chdir(before)
 
 
-def _channel_rows(job: Job, place: Place, number: int, rows: Iterator[Row]) -> Iterator[Row]:
-    if job.keeps_state:
-        yield from _continued(job, channel_at(job, place), rows)
-    else:
-        yield from _processed(job, channel_at(job, place, number=number), rows)
-
-
-def _processed(job: Job, channel: Channel | PartWriter, rows: Iterable[Row]) -> Iterator[Row]:
-    for epoch, of_epoch in groupby(rows, key=lambda row: row.epoch):
-        yield from channel.epoch(epoch, [fetched(row, job.scratch) for row in of_epoch])
-    yield from channel.figures()
-
-
-def _continued(job: Job, channel: Channel, rows: Iterator[Row]) -> Iterator[Row]:
-    """A channel that goes on where it was in the last round. Its state, if there is one, is the first row."""
-    first = next(rows)
-    if first.epoch == FIGURES:
-        channel.state.restore(bytes(fetched(first, job.scratch).payload))
-        channel.begin_figures()
-    else:
-        rows = chain([first], rows)
-    yield from _processed(job, channel, rows)
-    if not channel.is_broken:
-        yield channel.sender.state(first.channel, channel.place, channel.state.save())
-
-
-def channel_at(job: Job, place: Place, *, number: int = 0, tracks_changes: bool = False) -> Channel:
-    """A channel of a place, with those of the places that follow it there. Files that it writes have its number."""
-    followers: list[Follower] = [
-        channel_at(job, each, number=number, tracks_changes=tracks_changes)
-        if each.id != PARTS
-        else PartChannel(job, number)
-        for each in job.layout.following(place)
-    ]
-    made = Channel
-    if len(job.layout.items(place.id)) < len(job.layout.arriving(place.id)):
-        made = JoinChannel
-    elif place.is_ranked:
-        made = WindowChannel if _has_windows(job.layout, place) else InstancesChannel
-    return made(job, place, followers, tracks_changes=tracks_changes)
-
-
-def part_at(layout: Layout, place: Place) -> Part:
-    if place.is_ranked and _has_windows(layout, place):
-        return ranked_part(layout, place)
-    graph, streams = as_entered(layout, place.id)
-    return Part(graph, place.operators, streams, place.outputs)
-
-
-def _has_windows(layout: Layout, place: Place) -> bool:
-    return isinstance(layout.graph.operator(place.operators[0]).definition, WindowAggregate | Distinct)
+def task_name() -> str | None:
+    """Which task of Spark's this is, the same in all attempts at it; None where no Spark runs it."""
+    pyspark = sys.modules.get("pyspark")
+    task = pyspark.TaskContext.get() if pyspark is not None else None
+    return None if task is None else f"{task.stageId()}-{task.partitionId()}"

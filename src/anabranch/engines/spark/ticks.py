@@ -20,8 +20,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk, Positions, taken
-from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.meeting import order_of
+from anabranch.engines.spark.pieces import Piece
 from anabranch.graph.schema import Attribute, AttributeType, Schema
 from anabranch.operators.windows import Window, microseconds
 

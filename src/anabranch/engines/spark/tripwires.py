@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from anabranch.codegen.build import Decision
-from anabranch.engines.spark.chunk_rows import Row
 from anabranch.engines.spark.layout import SOURCES, Layout, Place
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.graph.model import Operator

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -24,9 +23,10 @@ _EVERY = 0.25  # seconds
 class Reporter:
     """In a task: says that it has begun, and now and then what has gone through it."""
 
-    def __init__(self, folder: str, place: str) -> None:
+    def __init__(self, folder: str, place: str, task: str | None = None) -> None:
+        """`task` is the name of one that may be tried again: of all attempts at it, only the last counts."""
         self.flow = Flow()
-        self._file = Path(folder) / f"{place}-{_task()}.json"
+        self._file = Path(folder) / f"{place}-{task or f'{os.getpid()}-{time.time_ns()}'}.json"
         self._is_seen = os.path.isdir(folder)
         self._place = place
         self._due = 0.0
@@ -48,15 +48,6 @@ class Reporter:
             part.replace(self._file)
         except OSError:  # the run has ended, or the disk is full: either way it is not worth an error
             self._is_seen = False
-
-
-def _task() -> str:
-    """Which task this is, the same in all attempts at it, so that only the last one counts."""
-    pyspark = sys.modules.get("pyspark")
-    task = pyspark.TaskContext.get() if pyspark is not None else None
-    if task is None:  # no Spark runs it: it is tried once
-        return f"{os.getpid()}-{time.time_ns()}"
-    return f"{task.stageId()}-{task.partitionId()}"
 
 
 @contextmanager

@@ -9,11 +9,11 @@ from typing import Any
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import Stopped
 from anabranch.engines.spark.channel import Channel, Follower, numbers_of
-from anabranch.engines.spark.chunk_rows import Piece
 from anabranch.engines.spark.groups import groups_of
 from anabranch.engines.spark.layout import Place
 from anabranch.engines.spark.meeting import Arrived, Items, met
 from anabranch.engines.spark.order import Moment
+from anabranch.engines.spark.pieces import Piece
 from anabranch.engines.spark.ranked import as_known, with_numbers, without_ranks
 from anabranch.engines.spark.shipping import Job
 from anabranch.errors import OperatorError, RunError

@@ -21,11 +21,12 @@ from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from anabranch.engines.spark.channel import Channel
-from anabranch.engines.spark.chunk_rows import Row
+from anabranch.engines.spark.levels import channel_at
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.shipping import Job, unshipped
 from anabranch.engines.spark.streams.sealed_files import HEAD, is_sealed, sealed
-from anabranch.engines.spark.tasks import channel_at, freeze
+from anabranch.engines.spark.tasks import freeze
 from anabranch.engines.spark.tripwires import begun, ended
 
 _MOST_WARM = 64  # channels in one worker

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
 
-from anabranch.engines.spark.chunk_rows import ROW
+from anabranch.engines.spark.row_batches import ROW
 from anabranch.engines.spark.shipping import unshipped
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.handover import Handover

@@ -11,9 +11,10 @@ import numpy as np
 from anabranch.codegen.chunks import Chunk, as_columns, joined
 from anabranch.codegen.part import Stream
 from anabranch.engines.drawing import Failed, after_bad_row
-from anabranch.engines.spark.chunk_rows import Kind, Piece, Row
 from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.order import DRAW, Moment
+from anabranch.engines.spark.pieces import Piece
+from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.sending import FIGURES, Sender
 from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.source_tasks import SliceTask

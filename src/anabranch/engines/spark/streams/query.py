@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.engines.base import Metrics, Result
-from anabranch.engines.spark.chunk_rows import Row, rows_in
+from anabranch.engines.spark.row_batches import rows_in
+from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.entries import EntryLog

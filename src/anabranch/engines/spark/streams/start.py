@@ -12,9 +12,9 @@ from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
 from anabranch.engines.own_output import check_output_is_no_input
 from anabranch.engines.shared_sources import may_share
-from anabranch.engines.spark.chunk_rows import ROW
 from anabranch.engines.spark.exchange import described
 from anabranch.engines.spark.gone_java import hush
+from anabranch.engines.spark.row_batches import ROW
 from anabranch.engines.spark.session import SparkOptions, cores_of, is_on_this_machine, session_for
 from anabranch.engines.spark.session_settings import settings
 from anabranch.engines.spark.shipping import CannotBeSent, shipped

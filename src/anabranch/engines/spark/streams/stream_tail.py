@@ -13,8 +13,8 @@ from operator import attrgetter
 from anabranch.codegen.forms import Form
 from anabranch.engines.base import Metrics
 from anabranch.engines.interrupts import Shield
-from anabranch.engines.spark.chunk_rows import Kind, Row
 from anabranch.engines.spark.layout import Layout
+from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.tail import Tail
 from anabranch.errors import RunError, SinkError

@@ -1,11 +1,10 @@
-"""What travels through Spark: a row for each chunk, its payload in Arrow's stream format (design, section 5.1)."""
+"""What travels between processes: a row for each piece, its payload in Arrow's stream format."""
 
 from __future__ import annotations
 
 import io
 import json
 import pickle
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -16,19 +15,9 @@ import pyarrow as pa
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.engines.spark.order import Columns
+from anabranch.engines.spark.pieces import Piece
 from anabranch.graph.schema import AttributeType, Schema
 
-ROW = "channel int, place int, epoch long, arrival int, kind int, payload binary"
-_ARROW = pa.schema(
-    [
-        ("channel", pa.int32()),
-        ("place", pa.int32()),
-        ("epoch", pa.int64()),
-        ("arrival", pa.int32()),
-        ("kind", pa.int32()),
-        ("payload", pa.binary()),
-    ]
-)
 _META = b"anabranch"
 
 
@@ -61,43 +50,6 @@ class Row:
     @property
     def values(self) -> tuple[Any, ...]:
         return self.channel, self.place, self.epoch, self.arrival, self.kind, self.payload
-
-
-def as_batch(row: Row) -> pa.RecordBatch:
-    """A batch of one row, whose payload is not copied."""
-    numbers = [pa.array([value], field.type) for value, field in zip(row.values[:-1], _ARROW, strict=False)]
-    payload = pa.py_buffer(row.payload)
-    offsets = pa.py_buffer(np.array([0, payload.size], np.int32))
-    return pa.record_batch([*numbers, pa.Array.from_buffers(pa.binary(), 1, [None, offsets, payload])], _ARROW)
-
-
-def as_table(rows: Iterable[Row]) -> pa.Table:
-    return pa.Table.from_batches([as_batch(row) for row in rows], _ARROW)
-
-
-def rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-    for batch in batches:
-        numbers = [batch.column(at).to_pylist() for at in range(5)]
-        for at, (channel, place, epoch, arrival, kind) in enumerate(zip(*numbers, strict=True)):
-            yield Row(channel, place, epoch, arrival, kind, batch.column(5)[at].as_buffer())
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Tuples of a stream on their way into a channel, within one epoch, with the columns of their order.
-
-    `end`, on the last piece of a stream, is where it ends in that order, and `punctuations` are columns of where those
-    are. Columns are left out where they would only count the tuples of a whole epoch.
-    """
-
-    chunk: Chunk
-    order: Columns | None
-    end: tuple[int, ...] | None = None
-    punctuations: Columns = ()
-
-    @property
-    def is_empty(self) -> bool:
-        return not len(self.chunk) and self.end is None and not self.punctuations
 
 
 def pack(piece: Piece) -> pa.Buffer:
