@@ -19,7 +19,7 @@ from typing import Any
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.engines.spark.engine import Setting
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.layout import SOURCES

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.row_batches import ROW, as_batch, rows_in

@@ -11,8 +11,8 @@ from anabranch.api.base import Sink
 from anabranch.api.draft import freeze_sinks
 from anabranch.api.where import caller
 from anabranch.codegen.forms import FORMS, Form
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import sequential
-from anabranch.engines.base import Metrics, Result
 from anabranch.errors import Location, UsageError, shown
 from anabranch.graph.degree import Channels, asked_channels
 from anabranch.graph.model import Program

@@ -11,7 +11,7 @@ from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.where import caller
 from anabranch.codegen.forms import FORMS, Form
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.errors import UsageError
 from anabranch.graph.degree import Channels, asked_channels
 from anabranch.graph.model import Program

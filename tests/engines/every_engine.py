@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import fused, sequential
-from anabranch.engines.base import Metrics, Result
 from anabranch.engines.spark.engine import run_on
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph

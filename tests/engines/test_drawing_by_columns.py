@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.codegen.chunks import Batch, Chunk
-from anabranch.engines import drawing_by_columns
-from anabranch.engines.drawing import Failed, draw
-from anabranch.engines.drawing_by_columns import ColumnReader, draw_by_columns
+from anabranch.dataflow.sources import source_order_by_columns
+from anabranch.dataflow.sources.source_order import Failed, draw
+from anabranch.dataflow.sources.source_order_by_columns import ColumnReader, draw_by_columns
 from anabranch.errors import SourceError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import FINAL, SourceDefinition, Unreadable
@@ -239,7 +239,7 @@ def test_nothing_is_drawn_by_rows_where_all_values_are_of_one_type(kind: type, m
     items = [kind(number, value) for number, value in enumerate(values)]
     graph = sources_of((kind, items), (kind, items[::-1]), (kind, []))
     expected = by_rows(graph)
-    monkeypatch.setattr(drawing_by_columns, "draw_rest", lambda rest, guards: iter(()) if not rest else refused())
+    monkeypatch.setattr(source_order_by_columns, "draw_rest", lambda rest, guards: iter(()) if not rest else refused())
     assert by_columns(graph, repeat(2)) == expected
 
 
@@ -247,12 +247,12 @@ def test_a_key_in_one_partition_only_is_no_reason_for_rows(monkeypatch: pytest.M
     items = [Int(number % 3, number // 2) for number in range(40)]
     graph = sources_of((Int, items), (Int, items), partition_by="k")
     expected = by_rows(graph)
-    monkeypatch.setattr(drawing_by_columns, "draw_rest", lambda rest, guards: iter(()) if not rest else refused())
+    monkeypatch.setattr(source_order_by_columns, "draw_rest", lambda rest, guards: iter(()) if not rest else refused())
     assert by_columns(graph, repeat(5)) == expected
 
 
 def test_crumbs_are_drawn_by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing_by_columns, "_MANY", 6)
+    monkeypatch.setattr(source_order_by_columns, "_MANY", 6)
     crumbs = [item for number in range(20) for item in (Int(1, number // 2), BAD)]
     graph = sources_of((Int, crumbs), (Int, [Int(2, number // 3) for number in range(40)]))
     assert by_columns(graph, repeat(4)) == by_rows(graph)

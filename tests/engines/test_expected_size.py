@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import anabranch as ab
-from anabranch.engines.expected_size import expected_tuples
+from anabranch.dataflow.sources.expected_size import expected_tuples
 from anabranch.run import as_program
 
 

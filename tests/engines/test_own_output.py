@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.own_output import check_output_is_no_input
+from anabranch.dataflow.tail.output_overlap import check_output_is_no_input
 from anabranch.errors import SinkError
 from anabranch.run import as_program
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics
 from anabranch.engines import fused, sequential
-from anabranch.engines.base import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program

@@ -14,7 +14,7 @@ import anabranch as ab
 from anabranch.api.app import App
 from anabranch.codegen.forms import Form
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics, Result
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.session import SparkOptions, session_for

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.session import SparkOptions, session_for

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.shipping import CannotBeSent
 from tests.analysis.corpus.registry import Entry

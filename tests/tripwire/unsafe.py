@@ -14,7 +14,7 @@ from cloudpickle import cloudpickle
 from anabranch.analysis import analyze_function, analyze_operator
 from anabranch.analysis.findings import Findings
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics, Result
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.shipping import Job, shipped, unshipped

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from anabranch.codegen.columns import batch_of, rows_of
-from anabranch.engines.reading import Slice, csv_blocks, cuts, read_slice, slices_of, text_slices
+from anabranch.dataflow.sources.reading import Slice, csv_blocks, cuts, read_slice, slices_of, text_slices
 from anabranch.errors import SourceError
 from anabranch.graph.schema import schema_of
 from anabranch.operators.base import Unreadable

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 from anabranch.codegen.columns import rows_of
-from anabranch.engines.reading import csv_blocks, read_slice, slices_of
-from anabranch.engines.reading.csv_native import NativeRows
+from anabranch.dataflow.sources.reading import csv_blocks, read_slice, slices_of
+from anabranch.dataflow.sources.reading.csv_native import NativeRows
 from anabranch.graph.schema import schema_of
 from anabranch.operators.sources.read_files import ReadFiles
 from tests.engines.reading.compare import source

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch.engines.reading import read_slice, slices_of
+from anabranch.dataflow.sources.reading import read_slice, slices_of
 from anabranch.errors import SourceError
 from anabranch.operators.base import Unreadable
 from tests.engines.reading.compare import assert_same, small_limits, source, written

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from anabranch.engines.reading.cuts import Stretch, end_of_rows, row_end_in
+from anabranch.dataflow.sources.reading.cuts import Stretch, end_of_rows, row_end_in
 from anabranch.operators.formats.csv_records import csv_records
 from anabranch.operators.formats.text_lines import text_lines
 from tests.engines.reading.compare import assert_same, small_limits, source, written

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch.engines.reading import parquet_slices, read_slice, slices_of
+from anabranch.dataflow.sources.reading import parquet_slices, read_slice, slices_of
 from anabranch.errors import SourceError
 from anabranch.operators.formats import parquet_format
 from tests.engines.reading.compare import assert_same, source, written

@@ -13,8 +13,16 @@ import pyarrow as pa
 import pytest
 
 import anabranch as ab
-from anabranch.engines.drawing import Failed
-from anabranch.engines.reading import Slice, chunks_of, cuts, read_slice, slices_of, slices_of_file, text_slices
+from anabranch.dataflow.sources.reading import (
+    Slice,
+    chunks_of,
+    cuts,
+    read_slice,
+    slices_of,
+    slices_of_file,
+    text_slices,
+)
+from anabranch.dataflow.sources.source_order import Failed
 from anabranch.errors import SourceError
 from anabranch.graph.schema import schema_of
 from anabranch.operators.sources.read_files import ReadFiles

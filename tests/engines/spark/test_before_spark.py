@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.engines.spark import engine
 from anabranch.engines.spark.streams import start as streams
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError

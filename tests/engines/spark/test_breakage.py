@@ -17,7 +17,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.engines.spark import engine
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.order import Moment, Number

@@ -9,7 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.explaining import as_text
 from anabranch.engines.spark.layout import TAIL

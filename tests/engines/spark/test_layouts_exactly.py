@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import fused, sequential
-from anabranch.engines.base import Metrics, Result
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.sources import must_stay
 from anabranch.errors import RunError

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
-from anabranch.engines.batching import draw_soon
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.sources.batching import draw_soon
 from anabranch.engines.spark import live
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.live import can_be_dealt_out

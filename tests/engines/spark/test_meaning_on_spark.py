@@ -10,8 +10,8 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.base import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.run import as_program

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines import drawing_by_columns, sequential
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.sources import source_order_by_columns
+from anabranch.engines import sequential
 from anabranch.engines.spark import readers, source_tasks
 from anabranch.engines.spark.engine import run_on
 from anabranch.graph.model import Graph
@@ -34,7 +35,7 @@ def refused(*_: Any) -> Any:
 def only_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drawn by rows."""
     monkeypatch.setattr(source_tasks, "draw", refused)
-    monkeypatch.setattr(drawing_by_columns, "draw_rest", lambda rest, guards: refused() if rest else iter(()))
+    monkeypatch.setattr(source_order_by_columns, "draw_rest", lambda rest, guards: refused() if rest else iter(()))
 
 
 def run_simulated(graph: Graph, epoch: int = 4, **options: Any) -> tuple[Any, str | None]:

@@ -12,8 +12,8 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics
 from anabranch.engines import fused, sequential
-from anabranch.engines.base import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.shipping import Job

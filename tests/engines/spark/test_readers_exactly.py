@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.base import Metrics
 from anabranch.engines.spark import readers
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.sources import must_stay

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.base import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.graph.model import Program
 from anabranch.run import as_program

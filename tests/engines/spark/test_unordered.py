@@ -11,8 +11,8 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import sequential
-from anabranch.engines.base import Metrics, Result
 from anabranch.engines.spark.engine import run_on
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import anabranch as ab
-from anabranch.engines.base import Flow, Metrics
+from anabranch.dataflow.result import Flow, Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.scratch import scratch_folder

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.codegen.chunks import Chunk
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.base import Metrics
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.pieces import Piece
 from anabranch.engines.spark.ticks import latest, ticks

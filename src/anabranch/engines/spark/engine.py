@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, closing
 from typing import cast
 
 from anabranch.codegen.forms import Form
+from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
+from anabranch.dataflow.sources.source_order import check_sources
+from anabranch.dataflow.tail.interrupts import Shield, shielded
+from anabranch.dataflow.tail.sinks import check_sinks, opened
 from anabranch.engines import in_process
-from anabranch.engines.base import Metrics, Result, carrying_result, collected
-from anabranch.engines.drawing import check_sources
-from anabranch.engines.interrupts import Shield, shielded
-from anabranch.engines.sinks import check_sinks, opened
 from anabranch.engines.spark.cluster import Cluster
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.live import AsItComes, can_be_dealt_out

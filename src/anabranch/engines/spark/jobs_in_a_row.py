@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from anabranch.engines.interrupts import Shield
+from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.engines.spark.cluster import Cluster
 from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.sending import FIGURES

@@ -12,12 +12,12 @@ from contextlib import closing
 
 from anabranch.analysis.modules import held_world
 from anabranch.codegen.effects import has_effects
-from anabranch.engines.base import Result
-from anabranch.engines.batching import draw_soon
-from anabranch.engines.drawing import Drawn
-from anabranch.engines.interrupts import Shield, shielded
-from anabranch.engines.shared_sources import may_share
-from anabranch.engines.sinks import opened
+from anabranch.dataflow.result import Result
+from anabranch.dataflow.sources.batching import draw_soon
+from anabranch.dataflow.sources.shared_sources import may_share
+from anabranch.dataflow.sources.source_order import Drawn
+from anabranch.dataflow.tail.interrupts import Shield, shielded
+from anabranch.dataflow.tail.sinks import opened
 from anabranch.engines.spark.jobs_in_a_row import run_next
 from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.setting import Setting

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.engines.base import Metrics, Result, collected
-from anabranch.engines.interrupts import Shield, shielded
-from anabranch.engines.sinks import opened
+from anabranch.dataflow.result import Metrics, Result, collected
+from anabranch.dataflow.tail.interrupts import Shield, shielded
+from anabranch.dataflow.tail.sinks import opened
 from anabranch.engines.spark.jobs_in_a_row import run_next
 from anabranch.engines.spark.partition_keys import guarded
 from anabranch.engines.spark.pieces import Piece

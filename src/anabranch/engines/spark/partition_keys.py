@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any, cast
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.engines.drawing import PartitionGuard
-from anabranch.engines.partition_claims import KeysOf
+from anabranch.dataflow.sources.partition_claims import KeysOf
+from anabranch.dataflow.sources.source_order import PartitionGuard
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.sending import FIGURES

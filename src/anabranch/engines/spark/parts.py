@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from anabranch.engines.base import Metrics
-from anabranch.engines.local_part import ChunkSink
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.tail.local_part import ChunkSink
 from anabranch.engines.spark.layout import PARTS, TAIL, Layout, Place
 from anabranch.engines.spark.meeting import Arrived, gathered, order_of, without
 from anabranch.engines.spark.order import Moment, width

@@ -1,7 +1,7 @@
 """Sources that are drawn in turn, each read by a task of its own.
 
-A task that draws from all sources reads them row by row. But where tuples are drawn alternately (`drawing.py`), who
-reads the n-th item of a source knows its place: in the n-th round, when it is this source's turn. Sources that have
+A task that draws from all sources reads them row by row. But where tuples are drawn alternately (`source_order.py`),
+who reads the n-th item of a source knows its place: in the n-th round, when it is this source's turn. Sources that have
 ended by then are passed over, which does not change the order of the others.
 """
 
@@ -14,10 +14,10 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.engines.drawing_by_columns import ColumnReader, Found
-from anabranch.engines.expected_size import expected_in, expected_of
-from anabranch.engines.reading import slices_of_file
-from anabranch.engines.reading.slices import SLICE_SIZE
+from anabranch.dataflow.sources.expected_size import expected_in, expected_of
+from anabranch.dataflow.sources.reading import slices_of_file
+from anabranch.dataflow.sources.reading.slices import SLICE_SIZE
+from anabranch.dataflow.sources.source_order_by_columns import ColumnReader, Found
 from anabranch.engines.spark.sources import cut_source, is_in_slices, read
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import SourceDefinition

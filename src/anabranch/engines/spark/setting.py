@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from anabranch.codegen.forms import Form
-from anabranch.engines.base import Metrics
-from anabranch.engines.expected_size import form_for
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.sources.expected_size import form_for
 from anabranch.engines.spark.cluster import Cluster
 from anabranch.engines.spark.generating import generated
 from anabranch.engines.spark.layout import Layout

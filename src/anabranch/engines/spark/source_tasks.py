@@ -11,8 +11,8 @@ from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Batch, Chunk, as_columns, joined
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
-from anabranch.engines.drawing import Drawn, Failed, after_bad_row, draw
-from anabranch.engines.drawing_by_columns import draw_by_columns
+from anabranch.dataflow.sources.source_order import Drawn, Failed, after_bad_row, draw
+from anabranch.dataflow.sources.source_order_by_columns import draw_by_columns
 from anabranch.engines.spark.drawn_epoch import DrawnEpoch
 from anabranch.engines.spark.layout import PARTS, SOURCES, Layout
 from anabranch.engines.spark.order import DRAW, Moment

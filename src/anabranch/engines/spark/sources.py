@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.engines.drawing import Failed
-from anabranch.engines.reading import chunks_of, slices_of
-from anabranch.engines.reading.slices import SLICE_SIZE
-from anabranch.engines.shared_sources import may_share
+from anabranch.dataflow.sources.reading import chunks_of, slices_of
+from anabranch.dataflow.sources.reading.slices import SLICE_SIZE
+from anabranch.dataflow.sources.shared_sources import may_share
+from anabranch.dataflow.sources.source_order import Failed
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.values import ValueProblem, normalizer
 from anabranch.operators.base import SourceDefinition, Unreadable

@@ -13,9 +13,9 @@ from typing import Any
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.forms import Form
-from anabranch.engines.base import Metrics, Result, collected
-from anabranch.engines.interrupts import Shield
-from anabranch.engines.local_part import LocalPart
+from anabranch.dataflow.result import Metrics, Result, collected
+from anabranch.dataflow.tail.interrupts import Shield
+from anabranch.dataflow.tail.local_part import LocalPart
 from anabranch.engines.spark.layout import TAIL, Layout
 from anabranch.engines.spark.meeting import Arrived, Items, gathered, met, without
 from anabranch.engines.spark.order import Moment, width

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from anabranch.engines.base import Flow, Metrics
+from anabranch.dataflow.result import Flow, Metrics
 
 _EVERY = 0.25  # seconds
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from anabranch.codegen.forms import Form
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics, Result
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.streams import channel_state
 from anabranch.engines.spark.streams.arrivals import Arrivals

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.reading import Slice, read_slice, slices_of_file
+from anabranch.dataflow.sources.reading import Slice, read_slice, slices_of_file
 from anabranch.engines.spark.sources import Numbers
 from anabranch.engines.spark.streams import arrivals
 from anabranch.engines.spark.streams.arrivals import Arrivals

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import anabranch as ab
-from anabranch.engines.reading import Slice
+from anabranch.dataflow.sources.reading import Slice
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.intact import check_intact

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch.engines.reading import read_slice
+from anabranch.dataflow.sources.reading import read_slice
 from anabranch.engines.spark.streams import tcp_spool
 from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.sealed_files import read_sealed

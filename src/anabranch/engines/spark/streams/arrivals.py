@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from anabranch.engines.reading import Slice, not_by_slices, slices_of_file
-from anabranch.engines.shared_sources import may_share
+from anabranch.dataflow.sources.reading import Slice, not_by_slices, slices_of_file
+from anabranch.dataflow.sources.shared_sources import may_share
 from anabranch.engines.spark.sources import EPOCH, Numbers
 from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.tcp_spool import TcpSpool

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from anabranch.engines.reading import Slice
+from anabranch.dataflow.sources.reading import Slice
 from anabranch.engines.spark.sources import Numbers
 from anabranch.engines.spark.streams.sealed_files import FIRST, open_line, sealed_line, writing_to
 

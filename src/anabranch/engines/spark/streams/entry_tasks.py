@@ -10,7 +10,7 @@ import numpy as np
 
 from anabranch.codegen.chunks import Chunk, as_columns, joined
 from anabranch.codegen.part import Stream
-from anabranch.engines.drawing import Failed, after_bad_row
+from anabranch.dataflow.sources.source_order import Failed, after_bad_row
 from anabranch.engines.spark.layout import SOURCES, TAIL
 from anabranch.engines.spark.order import DRAW, Moment
 from anabranch.engines.spark.pieces import Piece

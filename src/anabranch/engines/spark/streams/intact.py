@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import cast
 
-from anabranch.engines.reading import Slice
+from anabranch.dataflow.sources.reading import Slice
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.entries import EntryLog
 from anabranch.engines.spark.streams.sealed_files import DamagedCheckpoint, read_sealed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.engines.base import Metrics, Result
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines.spark.row_batches import rows_in
 from anabranch.engines.spark.rows import Row
 from anabranch.engines.spark.streams.arrivals import Arrivals

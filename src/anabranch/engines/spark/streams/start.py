@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from anabranch.codegen.forms import Form
-from anabranch.engines.base import Metrics
-from anabranch.engines.own_output import check_output_is_no_input
-from anabranch.engines.shared_sources import may_share
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.sources.shared_sources import may_share
+from anabranch.dataflow.tail.output_overlap import check_output_is_no_input
 from anabranch.engines.spark.exchange import described
 from anabranch.engines.spark.gone_java import hush
 from anabranch.engines.spark.row_batches import ROW

@@ -11,8 +11,8 @@ from itertools import groupby
 from operator import attrgetter
 
 from anabranch.codegen.forms import Form
-from anabranch.engines.base import Metrics
-from anabranch.engines.interrupts import Shield
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.engines.spark.layout import Layout
 from anabranch.engines.spark.rows import Kind, Row
 from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit

@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from anabranch.engines.reading import Slice
-from anabranch.engines.reading.cuts import end_of_rows
+from anabranch.dataflow.sources.reading import Slice
+from anabranch.dataflow.sources.reading.cuts import end_of_rows
 from anabranch.engines.spark.streams.entries import Entry
 from anabranch.engines.spark.streams.sealed_files import HEAD, write_sealed, writing_to
 from anabranch.errors import SourceError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from anabranch.engines.reading.csv_blocks import check_utf8
-from anabranch.engines.reading.text_cells import ColumnReader
+from anabranch.dataflow.sources.reading.csv_blocks import check_utf8
+from anabranch.dataflow.sources.reading.text_cells import ColumnReader
 from anabranch.graph.schema import Schema
 
 

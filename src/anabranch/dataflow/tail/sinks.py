@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import cast
 
-from anabranch.engines.interrupts import Shield
+from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.errors import RunError, SharedStateError, kept_in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.base import SinkMeaning

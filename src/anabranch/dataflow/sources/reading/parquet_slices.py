@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from anabranch.engines.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
-from anabranch.engines.reading.slices import Slice
-from anabranch.engines.reading.text_cells import ColumnReader, in_range
+from anabranch.dataflow.sources.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
+from anabranch.dataflow.sources.reading.slices import Slice
+from anabranch.dataflow.sources.reading.text_cells import ColumnReader, in_range
 from anabranch.errors import SourceError
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.arrow_types import arrow_type, plain_type

@@ -12,14 +12,14 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 import pyarrow as pa
 
 from anabranch.codegen.columns import NoColumns
-from anabranch.engines.reading.csv_blocks import CsvBlocks
-from anabranch.engines.reading.cuts import Shorter, Stretch, csv_cuts, line_cuts
-from anabranch.engines.reading.jsonl_blocks import JsonlBlocks, is_flat
-from anabranch.engines.reading.line_numbers import count_lines, lines_before
-from anabranch.engines.reading.lines_blocks import LinesBlocks
-from anabranch.engines.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
-from anabranch.engines.reading.slices import Slice, readable
-from anabranch.engines.reading.text_cells import ColumnReader
+from anabranch.dataflow.sources.reading.csv_blocks import CsvBlocks
+from anabranch.dataflow.sources.reading.cuts import Shorter, Stretch, csv_cuts, line_cuts
+from anabranch.dataflow.sources.reading.jsonl_blocks import JsonlBlocks, is_flat
+from anabranch.dataflow.sources.reading.line_numbers import count_lines, lines_before
+from anabranch.dataflow.sources.reading.lines_blocks import LinesBlocks
+from anabranch.dataflow.sources.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
+from anabranch.dataflow.sources.reading.slices import Slice, readable
+from anabranch.dataflow.sources.reading.text_cells import ColumnReader
 from anabranch.errors import SourceError
 from anabranch.graph.values import ValueProblem
 from anabranch.operators.base import Unreadable

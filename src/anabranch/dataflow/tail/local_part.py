@@ -15,7 +15,7 @@ from anabranch.codegen.forms import Form
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import ProcessingElement, Stopped
 from anabranch.codegen.python import PythonElement, python_form
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.errors import UsageError
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.values import copier

@@ -12,7 +12,7 @@ import numpy as np
 
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part
-from anabranch.engines.drawing import Drawn, draw
+from anabranch.dataflow.sources.source_order import Drawn, draw
 from anabranch.graph.model import Operator
 from anabranch.operators.base import FINAL, SourceDefinition
 

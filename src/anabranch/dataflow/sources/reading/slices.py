@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from anabranch.engines.reading.cuts import csv_cuts, line_cuts
-from anabranch.engines.reading.line_numbers import count_lines
+from anabranch.dataflow.sources.reading.cuts import csv_cuts, line_cuts
+from anabranch.dataflow.sources.reading.line_numbers import count_lines
 from anabranch.errors import SourceError
 from anabranch.operators.formats.csv_format import CsvOptions, find_columns
 from anabranch.operators.formats.csv_records import csv_records
@@ -63,7 +63,7 @@ def slices_of_file(definition: ReadFiles, path: Path, *, size: int = SLICE_SIZE)
     whole = Slice(os.path.join(os.getcwd(), path), str(path))
     try:
         if definition.format == "parquet":
-            from anabranch.engines.reading.parquet_slices import row_group_slices
+            from anabranch.dataflow.sources.reading.parquet_slices import row_group_slices
 
             return row_group_slices(whole, definition.schema, size)
         with open_for_reading(path) as stream, readable(whole.name):

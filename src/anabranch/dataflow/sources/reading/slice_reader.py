@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from anabranch.engines.reading.pieces import Piece
-from anabranch.engines.reading.slices import Slice, not_by_slices, slices_of_file
-from anabranch.engines.reading.text_slices import read_text_slice
+from anabranch.dataflow.sources.reading.pieces import Piece
+from anabranch.dataflow.sources.reading.slices import Slice, not_by_slices, slices_of_file
+from anabranch.dataflow.sources.reading.text_slices import read_text_slice
 from anabranch.operators.sources.read_files import ReadFiles
 
 
@@ -21,7 +21,7 @@ def read_slice(definition: ReadFiles, part: Slice, *, chunk_size: int) -> Iterat
         for each in _cut_now(definition, part):
             yield from read_slice(definition, each, chunk_size=chunk_size)
     elif definition.format == "parquet":
-        from anabranch.engines.reading.parquet_slices import read_row_groups
+        from anabranch.dataflow.sources.reading.parquet_slices import read_row_groups
 
         yield from read_row_groups(definition.schema, part, chunk_size)
     else:

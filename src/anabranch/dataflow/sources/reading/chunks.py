@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import cast
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.engines.drawing import Failed
-from anabranch.engines.reading.slice_reader import read_slice
-from anabranch.engines.reading.slices import Slice
+from anabranch.dataflow.sources.reading.slice_reader import read_slice
+from anabranch.dataflow.sources.reading.slices import Slice
+from anabranch.dataflow.sources.source_order import Failed
 from anabranch.graph.model import Operator
 from anabranch.operators.base import Unreadable
 from anabranch.operators.sources.located import located

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from anabranch.engines.own_output import check_inputs_stay
+from anabranch.dataflow.tail.output_overlap import check_inputs_stay
 from anabranch.errors import SourceError
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.values import key_reader, order_reader

@@ -1,4 +1,4 @@
-"""Sources that are drawn by `order_by`, by columns: the order of `drawing.py`, found for many tuples at a time.
+"""Sources that are drawn by `order_by`, by columns: the order of `source_order.py`, found for many tuples at a time.
 
 What follows a larger tuple of its own source comes at once: when that one had its turn, all other sources had larger
 tuples still. So tuples are drawn in the order of the largest value that their source has given so far, equal ones in
@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from anabranch.codegen.chunks import Batch, Chunk, joined, taken
 from anabranch.codegen.columns import NoColumns
-from anabranch.engines.drawing import Drawn, Failed, PartitionGuard, draw_rest
-from anabranch.engines.partition_claims import Claims
+from anabranch.dataflow.sources.partition_claims import Claims
+from anabranch.dataflow.sources.source_order import Drawn, Failed, PartitionGuard, draw_rest
 from anabranch.graph.model import Operator
 from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreadable
 

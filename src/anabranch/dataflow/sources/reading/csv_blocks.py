@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from anabranch.engines.reading.cuts import are_plain_quotes, mark_size
-from anabranch.engines.reading.pieces import Doubt
-from anabranch.engines.reading.text_cells import ColumnReader, column_reader, empty_as_null, has_infinite
+from anabranch.dataflow.sources.reading.cuts import are_plain_quotes, mark_size
+from anabranch.dataflow.sources.reading.pieces import Doubt
+from anabranch.dataflow.sources.reading.text_cells import ColumnReader, column_reader, empty_as_null, has_infinite
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.cells import cell_parser
 from anabranch.operators.formats.text_lines import BYTE_ORDER_MARK
 
 if TYPE_CHECKING:
-    from anabranch.engines.reading.csv_native import NativeRows
+    from anabranch.dataflow.sources.reading.csv_native import NativeRows
 
 # Numbers that Arrow can read at once, without a column of text in between.
 _AT_ONCE = {"int": pa.int64(), "float": pa.float64()}
@@ -71,7 +71,7 @@ class CsvBlocks:
 
     def _read_natively(self, data: bytes) -> list[pa.Array] | None:
         if self._native is None:
-            from anabranch.engines.reading.csv_native import NativeRows  # brings numba with it
+            from anabranch.dataflow.sources.reading.csv_native import NativeRows  # brings numba with it
 
             self._native = NativeRows(*self._of_file)
         return self._native.columns(data)

@@ -4,9 +4,9 @@ Where Arrow is known to read a block of a file exactly as the row reader does, i
 the row reader itself.
 """
 
-from anabranch.engines.reading.chunks import chunks_of
-from anabranch.engines.reading.pieces import Piece
-from anabranch.engines.reading.slice_reader import read_slice
-from anabranch.engines.reading.slices import Slice, not_by_slices, slices_of, slices_of_file
+from anabranch.dataflow.sources.reading.chunks import chunks_of
+from anabranch.dataflow.sources.reading.pieces import Piece
+from anabranch.dataflow.sources.reading.slice_reader import read_slice
+from anabranch.dataflow.sources.reading.slices import Slice, not_by_slices, slices_of, slices_of_file
 
 __all__ = ["Piece", "Slice", "chunks_of", "not_by_slices", "read_slice", "slices_of", "slices_of_file"]
