@@ -19,12 +19,12 @@ from typing import Any
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.channels.tripwires import _operators
+from anabranch.dataflow.layout.places import SOURCES
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.engine import Setting
 from anabranch.engines.spark.exchange import SparkCluster
-from anabranch.engines.spark.layout import SOURCES
-from anabranch.engines.spark.shipping import Job, shipped, unshipped
-from anabranch.engines.spark.tripwires import _operators
 from anabranch.run import as_program
 from anabranch.tripwire import watch
 from benchmarks.codegen.measure import Figure

@@ -19,12 +19,12 @@ import pyarrow as pa
 
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.sending import FIGURES
+from anabranch.dataflow.transport.shipping import Job
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.row_batches import ROW, as_batch, rows_in
-from anabranch.engines.spark.rows import Row
-from anabranch.engines.spark.sending import FIGURES
-from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.tasks import read_slices, run_level
 from benchmarks.spark.host import FOLDER, Host
 from benchmarks.spark.inputs import pairs_file

@@ -77,7 +77,7 @@ def start(
 
 def checked_folder(checkpoint: object, batch_mb: object) -> Path:
     """The folder of a stream, whose own options are looked at; the command asks before it says that Spark starts."""
-    from anabranch.engines.spark.streams.checkpoint import folder_of
+    from anabranch.dataflow.streams.checkpoint import folder_of
 
     _must_be_a_size(batch_mb)
     return folder_of(checkpoint)

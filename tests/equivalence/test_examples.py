@@ -15,10 +15,10 @@ from anabranch.api.app import App
 from anabranch.codegen.forms import Form
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.sources.source_slices import EPOCH
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.session import SparkOptions, session_for
-from anabranch.engines.spark.sources import EPOCH
 from anabranch.graph.model import Program
 from tests.engines.spark.simulated import Simulated
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.session import SparkOptions, session_for
-from anabranch.engines.spark.sources import must_stay
 from anabranch.graph.model import Graph
 from tests.analysis.corpus.registry import Entry
 from tests.codegen.palette import programs

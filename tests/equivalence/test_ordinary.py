@@ -34,7 +34,7 @@ def test_on_spark(theme: str) -> None:
 
 SHIPPED = """
 import functools, pickle, sys
-from anabranch.engines.spark.shipping import _WithCaches, _user_modules_by_value
+from anabranch.dataflow.transport.shipping import _WithCaches, _user_modules_by_value
 
 (FOLDER / "helpers_of_mine.py").write_text('''
 import functools, logging

@@ -8,9 +8,9 @@ from typing import Any
 
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.engines import fused, sequential
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.sources import must_stay
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program

@@ -10,8 +10,8 @@ import pytest
 
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.shipping import CannotBeSent
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.shipping import CannotBeSent
 from tests.analysis.corpus.registry import Entry
 from tests.engines.spark.test_layouts_exactly import expected, outcome
 from tests.equivalence.test_corpus import ENTRIES, program_of

@@ -15,9 +15,9 @@ from anabranch.analysis import analyze_function, analyze_operator
 from anabranch.analysis.findings import Findings
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.rows import Row
-from anabranch.engines.spark.shipping import Job, shipped, unshipped
 from anabranch.graph.model import Graph
 from anabranch.passes import infer_properties
 from tests.engines.spark.simulated import Simulated

@@ -10,11 +10,11 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from anabranch.engines.spark import spooling
+from anabranch.dataflow.transport import spooling
+from anabranch.dataflow.transport.rows import Kind, Row
+from anabranch.dataflow.transport.sending import FIGURES
+from anabranch.dataflow.transport.shipping import Job
 from anabranch.engines.spark.row_batches import as_batch, rows_in
-from anabranch.engines.spark.rows import Kind, Row
-from anabranch.engines.spark.sending import FIGURES
-from anabranch.engines.spark.shipping import Job
 from anabranch.engines.spark.tasks import draw_all, read_apart, read_slices, run_level
 
 

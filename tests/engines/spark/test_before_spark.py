@@ -15,10 +15,10 @@ import pytest
 
 import anabranch as ab
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.dataflow.streams.sealed_files import write_sealed
 from anabranch.engines.spark import engine
 from anabranch.engines.spark.streams import start as streams
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
-from anabranch.engines.spark.streams.sealed_files import write_sealed
 from anabranch.errors import RunError, SinkError, SourceError
 from anabranch.graph.model import Program
 from anabranch.operators.sinks.base import SinkDefinition

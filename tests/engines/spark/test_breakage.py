@@ -17,11 +17,11 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.order.order_keys import Moment, Number
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.shipping import ship_error, shipped, unship_error, unshipped
 from anabranch.engines.spark import engine
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.order import Moment, Number
-from anabranch.engines.spark.shipping import ship_error, shipped, unship_error, unshipped
 from anabranch.engines.spark.troubles import spark_error
 from anabranch.errors import Location, OperatorError, RunError, SourceError
 from anabranch.graph.model import Graph, Program

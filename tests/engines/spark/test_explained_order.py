@@ -9,11 +9,11 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.layout.places import TAIL
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.rows import Kind, unpack
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.explaining import as_text
-from anabranch.engines.spark.layout import TAIL
-from anabranch.engines.spark.rows import Kind, unpack
 from anabranch.graph.plan import Ordering
 from anabranch.run import as_program
 from tests.codegen.palette import Item

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.dataflow.streams.checkpoint import Checkpoint
 from tests.engines.spark.streams.running_streams import Feeder, Running, check, committed, killed, stream, wait_until
 
 KILLED = -signal.SIGKILL

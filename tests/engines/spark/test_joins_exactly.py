@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.codegen.chunks import Chunk
 from anabranch.compiler import compile
+from anabranch.dataflow.channels.join_channel import JoinChannel
+from anabranch.dataflow.order.pieces import Piece
+from anabranch.dataflow.order.ticks import bare_times
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.join_channel import JoinChannel
-from anabranch.engines.spark.pieces import Piece
-from anabranch.engines.spark.ticks import bare_times
 from anabranch.graph.model import Program
 from anabranch.graph.schema import schema_of
 from anabranch.run import as_program

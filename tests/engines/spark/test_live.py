@@ -16,10 +16,10 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.sources.batching import draw_soon
+from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.engines.spark import live
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.live import can_be_dealt_out
-from anabranch.engines.spark.sources import must_stay
 from anabranch.graph.model import Program
 from anabranch.run import as_program
 from tests.codegen.palette import RISING, Item, Running

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.dataflow.sources import source_order_by_columns
+from anabranch.dataflow.sources import readers, source_order_by_columns, source_tasks
 from anabranch.engines import sequential
-from anabranch.engines.spark import readers, source_tasks
 from anabranch.engines.spark.engine import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program

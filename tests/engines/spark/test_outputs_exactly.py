@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.spark.layout import Layout
-from anabranch.engines.spark.lower import lower
-from anabranch.engines.spark.order import MOST_PATHS, Branch, Lineage, Number, can_meet, merged_paths
+from anabranch.dataflow.layout.lower import lower
+from anabranch.dataflow.layout.places import Layout
+from anabranch.dataflow.order.order_keys import MOST_PATHS, Branch, Lineage, Number, can_meet, merged_paths
 from anabranch.errors import BuildError
 from anabranch.graph.model import Graph, Program
 from anabranch.run import as_program

@@ -13,10 +13,10 @@ import pytest
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.shipping import Job
 from anabranch.engines import fused, sequential
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.rows import Row
-from anabranch.engines.spark.shipping import Job
 from anabranch.errors import RunError, SinkError
 from anabranch.graph.model import Graph
 from anabranch.operators.formats.atomic_file import AtomicFile

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.sources import readers
+from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.engines import sequential
-from anabranch.engines.spark import readers
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.sources import must_stay
 from anabranch.graph.model import Program
 from anabranch.run import as_program
 from tests.engines.spark.simulated import Simulated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anabranch.engines.spark.sending import by_channel
+from anabranch.dataflow.transport.sending import by_channel
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 300, 70_000])

@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
-from anabranch.engines.spark.rows import Kind, Row
-from anabranch.engines.spark.spooling import fetched, spooled
+from anabranch.dataflow.transport.rows import Kind, Row
+from anabranch.dataflow.transport.spooling import fetched, spooled
 
 TAIL = 3
 LARGE = bytes(range(256)) * 1_000

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.order import DRAW, Moment
-from anabranch.engines.spark.shipping import ship_error, unship_error
+from anabranch.dataflow.order.order_keys import DRAW, Moment
+from anabranch.dataflow.transport.shipping import ship_error, unship_error
 from anabranch.errors import Location, OperatorError, RunError, SourceError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program

@@ -14,11 +14,11 @@ import pytest
 
 import anabranch as ab
 from anabranch.dataflow.result import Flow, Metrics
+from anabranch.dataflow.transport.scratch import scratch_folder
+from anabranch.dataflow.transport.task_progress import Reporter, reported, timed, watched
 from anabranch.engines.spark.engine import run_on
 from anabranch.engines.spark.exchange import SparkCluster
-from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.tasks import _in_folder, task_name
-from anabranch.engines.spark.watching import Reporter, reported, timed, watched
 from anabranch.errors import RunError
 from anabranch.explain import explain
 from tests.engines.spark.simulated import Simulated

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.spark.lower import lower
+from anabranch.dataflow.layout.lower import lower
 from anabranch.run import as_program
 from tests.engines.spark.test_layouts_exactly import expected, on_simulated
 

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.codegen.chunks import Chunk
 from anabranch.compiler import compile
+from anabranch.dataflow.order.pieces import Piece
+from anabranch.dataflow.order.ticks import latest, ticks
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
 from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.pieces import Piece
-from anabranch.engines.spark.ticks import latest, ticks
 from anabranch.graph.model import Program
 from anabranch.graph.schema import schema_of
 from anabranch.operators.windows import Axis

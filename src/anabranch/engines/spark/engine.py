@@ -9,26 +9,26 @@ from contextlib import AbstractContextManager, closing
 from typing import cast
 
 from anabranch.codegen.forms import Form
+from anabranch.dataflow.layout.rounds import Rounds, rounds_of
 from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
+from anabranch.dataflow.sources.partition_keys import guarded
 from anabranch.dataflow.sources.source_order import check_sources
+from anabranch.dataflow.sources.source_slices import EPOCH, must_stay
 from anabranch.dataflow.tail.interrupts import Shield, shielded
+from anabranch.dataflow.tail.parts import WrittenParts, with_parts
 from anabranch.dataflow.tail.sinks import check_sinks, opened
+from anabranch.dataflow.tail.tail import Tail
+from anabranch.dataflow.transport.cluster import Cluster
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.scratch import scratch_folder
+from anabranch.dataflow.transport.shipping import CannotBeSent
+from anabranch.dataflow.transport.task_progress import watched
 from anabranch.engines import in_process
-from anabranch.engines.spark.cluster import Cluster
 from anabranch.engines.spark.exchange import SparkCluster
 from anabranch.engines.spark.live import AsItComes, can_be_dealt_out
 from anabranch.engines.spark.looping import InRounds
-from anabranch.engines.spark.partition_keys import guarded
-from anabranch.engines.spark.parts import WrittenParts, with_parts
-from anabranch.engines.spark.rounds import Rounds, rounds_of
-from anabranch.engines.spark.rows import Row
-from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.session import SparkOptions, has_session, session_for
 from anabranch.engines.spark.setting import Setting
-from anabranch.engines.spark.shipping import CannotBeSent
-from anabranch.engines.spark.sources import EPOCH, must_stay
-from anabranch.engines.spark.tail import Tail
-from anabranch.engines.spark.watching import watched
 from anabranch.graph.degree import Channels
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan

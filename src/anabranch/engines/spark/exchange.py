@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from anabranch.dataflow.layout.places import SOURCES, TAIL, Layout, Place
+from anabranch.dataflow.transport.rows import Kind, Row
+from anabranch.dataflow.transport.sending import FIGURES
+from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.jobs import rows_of
-from anabranch.engines.spark.layout import SOURCES, TAIL, Layout, Place
 from anabranch.engines.spark.row_batches import ROW, as_table
-from anabranch.engines.spark.rows import Kind, Row
-from anabranch.engines.spark.sending import FIGURES
 from anabranch.engines.spark.session import cores_of, is_on_this_machine
-from anabranch.engines.spark.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.tasks import draw_all, read_apart, read_slices, run_level
 from anabranch.errors import shortened
 

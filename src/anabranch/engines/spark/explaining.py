@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from anabranch.engines.spark.layout import PARTS, SOURCES, TAIL, Arrival, Layout, Place
+from anabranch.dataflow.layout.lower import lower
+from anabranch.dataflow.layout.places import PARTS, SOURCES, TAIL, Arrival, Layout, Place
+from anabranch.dataflow.layout.rounds import Rounds, rounds_of
+from anabranch.dataflow.order.order_keys import Branch, Lineage
+from anabranch.dataflow.sources.readers import can_be_read_apart
+from anabranch.dataflow.sources.source_slices import can_be_cut, must_stay
+from anabranch.dataflow.tail.parts import with_parts
 from anabranch.engines.spark.live import can_be_dealt_out
-from anabranch.engines.spark.lower import lower
-from anabranch.engines.spark.order import Branch, Lineage
-from anabranch.engines.spark.parts import with_parts
-from anabranch.engines.spark.readers import can_be_read_apart
-from anabranch.engines.spark.rounds import Rounds, rounds_of
-from anabranch.engines.spark.sources import can_be_cut, must_stay
 from anabranch.errors import SourceError
 from anabranch.graph.format import padded, wrapped
 from anabranch.graph.model import Graph

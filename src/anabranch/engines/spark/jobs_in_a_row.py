@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from anabranch.dataflow.tail.interrupts import Shield
-from anabranch.engines.spark.cluster import Cluster
-from anabranch.engines.spark.rows import Kind, Row
-from anabranch.engines.spark.sending import FIGURES
-from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.spooling import file_of
-from anabranch.engines.spark.tail import Tail
-from anabranch.engines.spark.watching import join_reports
+from anabranch.dataflow.tail.tail import Tail
+from anabranch.dataflow.transport.cluster import Cluster
+from anabranch.dataflow.transport.rows import Kind, Row
+from anabranch.dataflow.transport.sending import FIGURES
+from anabranch.dataflow.transport.shipping import Job
+from anabranch.dataflow.transport.spooling import file_of
+from anabranch.dataflow.transport.task_progress import join_reports
 
 
 def run_next(cluster: Cluster, job: Job, tail: Tail, rows: Sequence[Row], shield: Shield) -> None:

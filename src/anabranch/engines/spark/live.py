@@ -16,16 +16,16 @@ from anabranch.dataflow.result import Result
 from anabranch.dataflow.sources.batching import draw_soon
 from anabranch.dataflow.sources.shared_sources import may_share
 from anabranch.dataflow.sources.source_order import Drawn
+from anabranch.dataflow.sources.source_tasks import DrawTask
 from anabranch.dataflow.tail.interrupts import Shield, shielded
 from anabranch.dataflow.tail.sinks import opened
+from anabranch.dataflow.tail.tail import Tail
+from anabranch.dataflow.transport.scratch import scratch_folder
+from anabranch.dataflow.transport.shipping import Job
+from anabranch.dataflow.transport.spooling import spooled
+from anabranch.dataflow.transport.task_progress import watched
 from anabranch.engines.spark.jobs_in_a_row import run_next
-from anabranch.engines.spark.scratch import scratch_folder
 from anabranch.engines.spark.setting import Setting
-from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.source_tasks import DrawTask
-from anabranch.engines.spark.spooling import spooled
-from anabranch.engines.spark.tail import Tail
-from anabranch.engines.spark.watching import watched
 from anabranch.graph.plan import Plan
 from anabranch.graph.traverse import loops
 from anabranch.operators.sinks.collect import Collect

@@ -13,21 +13,21 @@ from pathlib import Path
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk
+from anabranch.dataflow.layout.rounds import Rounds
+from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.result import Metrics, Result, collected
+from anabranch.dataflow.sources.partition_keys import guarded
 from anabranch.dataflow.tail.interrupts import Shield, shielded
 from anabranch.dataflow.tail.sinks import opened
+from anabranch.dataflow.tail.tail import Tail
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.scratch import scratch_folder
+from anabranch.dataflow.transport.sending import Sender
+from anabranch.dataflow.transport.shipping import Job
+from anabranch.dataflow.transport.spooling import spooled
+from anabranch.dataflow.transport.task_progress import watched
 from anabranch.engines.spark.jobs_in_a_row import run_next
-from anabranch.engines.spark.partition_keys import guarded
-from anabranch.engines.spark.pieces import Piece
-from anabranch.engines.spark.rounds import Rounds
-from anabranch.engines.spark.rows import Row
-from anabranch.engines.spark.scratch import scratch_folder
-from anabranch.engines.spark.sending import Sender
 from anabranch.engines.spark.setting import Setting
-from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.spooling import spooled
-from anabranch.engines.spark.tail import Tail
-from anabranch.engines.spark.watching import watched
 from anabranch.errors import RunError
 from anabranch.operators.feedback import BACK, FORWARD, FeedbackMeaning
 

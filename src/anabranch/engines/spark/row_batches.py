@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from anabranch.engines.spark.rows import Row
+from anabranch.dataflow.transport.rows import Row
 
 ROW = "channel int, place int, epoch long, arrival int, kind int, payload binary"
 _ARROW = pa.schema(

@@ -8,17 +8,17 @@ from functools import cached_property
 from typing import Any
 
 from anabranch.codegen.forms import Form
+from anabranch.dataflow.channels.tripwires import tripwire_of
+from anabranch.dataflow.layout.generating import generated
+from anabranch.dataflow.layout.lower import lower
+from anabranch.dataflow.layout.places import Layout
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.sources.expected_size import form_for
-from anabranch.engines.spark.cluster import Cluster
-from anabranch.engines.spark.generating import generated
-from anabranch.engines.spark.layout import Layout
-from anabranch.engines.spark.lower import lower
-from anabranch.engines.spark.readers import readers_of
-from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.sources import EPOCH, cut
+from anabranch.dataflow.sources.readers import readers_of
+from anabranch.dataflow.sources.source_slices import EPOCH, cut
+from anabranch.dataflow.transport.cluster import Cluster
+from anabranch.dataflow.transport.shipping import Job
 from anabranch.engines.spark.tasks import task_name
-from anabranch.engines.spark.tripwires import tripwire_of
 from anabranch.graph.degree import Channels, degree_of
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan

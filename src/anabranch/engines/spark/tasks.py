@@ -12,13 +12,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from anabranch.engines.spark.levels import level_rows
-from anabranch.engines.spark.reader_tasks import reader_rows
+from anabranch.dataflow.channels.levels import level_rows
+from anabranch.dataflow.sources.reader_tasks import reader_rows
+from anabranch.dataflow.sources.source_tasks import SliceTask, drawn_rows
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.shipping import Job
+from anabranch.dataflow.transport.spooling import spooled
 from anabranch.engines.spark.row_batches import as_batch, rows_in
-from anabranch.engines.spark.rows import Row
-from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.source_tasks import SliceTask, drawn_rows
-from anabranch.engines.spark.spooling import spooled
 
 
 def read_slices(load: Callable[[], Job]) -> Any:

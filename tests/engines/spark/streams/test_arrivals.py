@@ -13,10 +13,10 @@ import pytest
 
 import anabranch as ab
 from anabranch.dataflow.sources.reading import Slice, read_slice, slices_of_file
-from anabranch.engines.spark.sources import Numbers
-from anabranch.engines.spark.streams import arrivals
-from anabranch.engines.spark.streams.arrivals import Arrivals
-from anabranch.engines.spark.streams.entries import Entry, EntryLog
+from anabranch.dataflow.sources.source_slices import Numbers
+from anabranch.dataflow.streams import arrivals
+from anabranch.dataflow.streams.arrivals import Arrivals
+from anabranch.dataflow.streams.entries import Entry, EntryLog
 from anabranch.errors import AnabranchError, SourceError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program

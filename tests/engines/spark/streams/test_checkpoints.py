@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
-from anabranch.engines.spark.streams.sealed_files import DamagedCheckpoint, write_sealed
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.dataflow.streams.sealed_files import DamagedCheckpoint, write_sealed
 from anabranch.errors import SinkError, UsageError
 from anabranch.graph.model import Graph, Program
 from anabranch.run import as_program

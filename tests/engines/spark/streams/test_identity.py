@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
-from anabranch.engines.spark.streams.code_texts import CodeTexts
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError, Commit
+from anabranch.dataflow.streams.code_texts import CodeTexts
 from anabranch.run import as_program
 from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
 from tests.engines.spark.test_kinds_of_sessions import ROOT
@@ -235,7 +235,7 @@ from pathlib import Path
 from typing import NamedTuple
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.dataflow.streams.checkpoint import Checkpoint
 from anabranch.engines.spark.streams.prepare import prepare
 from anabranch.run import as_program
 

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.engines.spark.sources import must_stay
+from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program
 from tests.codegen.exactness import exact

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError, Commit
 from anabranch.engines.spark.streams.query import Query
 from anabranch.errors import RunError, UsageError
 from anabranch.run import as_program

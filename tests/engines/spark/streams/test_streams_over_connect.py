@@ -57,7 +57,7 @@ print(list((folder / "state" / "connect").iterdir()), dict(session.conf.getAll) 
 """
 
 FAILED_AND_REFUSED = """
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.dataflow.streams.checkpoint import Checkpoint
 from anabranch.engines.spark.streams.connected import must_be_seen
 from anabranch.engines.spark.streams.handover import Handover
 

@@ -11,9 +11,9 @@ import pytest
 
 import anabranch as ab
 from anabranch.dataflow.sources.reading import read_slice
-from anabranch.engines.spark.streams import tcp_spool
-from anabranch.engines.spark.streams.arrivals import Arrivals
-from anabranch.engines.spark.streams.sealed_files import read_sealed
+from anabranch.dataflow.streams import tcp_spool
+from anabranch.dataflow.streams.arrivals import Arrivals
+from anabranch.dataflow.streams.sealed_files import read_sealed
 from anabranch.errors import SourceError, UsageError
 from tests.engines.spark.streams.running_streams import wait_until
 from tests.engines.spark.streams.test_arrivals import Log, Word, fail, graph_of, read
@@ -112,7 +112,7 @@ def test_a_byte_order_mark_at_the_start_of_a_connection_is_passed_over_where_a_r
 def test_a_line_that_is_longer_than_a_file_should_be_comes_alone(
     server: socket.socket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anabranch.engines.spark.streams.tcp_spool._LARGEST", 10)
+    monkeypatch.setattr("anabranch.dataflow.streams.tcp_spool._LARGEST", 10)
     run = Spooling(server, tmp_path)
     run.receive("a\nb\n" + "c" * 100 + "\nd\n")
     for _ in range(3):

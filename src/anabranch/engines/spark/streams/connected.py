@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
 from anabranch.engines.spark.streams.handover import Handover, Taker
 from anabranch.engines.spark.troubles import spark_error
 from anabranch.engines.spark.waiting import told_while_waiting

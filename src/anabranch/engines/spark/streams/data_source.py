@@ -11,9 +11,9 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
 
+from anabranch.dataflow.streams.entries import Entry, EntryLog
+from anabranch.dataflow.transport.shipping import unshipped
 from anabranch.engines.spark.row_batches import ROW
-from anabranch.engines.spark.shipping import unshipped
-from anabranch.engines.spark.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams.handover import Handover
 from anabranch.engines.spark.tasks import in_batches
 
@@ -76,7 +76,7 @@ class _Reader(DataSourceStreamReader):
         return [Entries(first + at, entries[at : at + each]) for at in range(0, len(entries), each)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        from anabranch.engines.spark.streams.entry_tasks import EntryTask
+        from anabranch.dataflow.streams.entry_tasks import EntryTask
 
         assert isinstance(partition, Entries)
         job = unshipped(self._shipment)

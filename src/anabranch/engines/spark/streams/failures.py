@@ -7,7 +7,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from anabranch.engines.spark.streams.sealed_files import BEGIN_ANEW, MAKE_ROOM
+from anabranch.dataflow.streams.sealed_files import BEGIN_ANEW, MAKE_ROOM
 from anabranch.engines.spark.troubles import JAVA_HAS_GONE, SparkError, spark_error
 from anabranch.errors import in_words, shortened
 
