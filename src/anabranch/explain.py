@@ -128,7 +128,7 @@ def explain(
     """
     # Imported here because the compiler brings the whole analysis along, which running a program may not need.
     from anabranch.compiler import STAGE_NAMES, compile
-    from anabranch.engines.spark.explaining import read_in_slices
+    from anabranch.engines.spark.runs.explaining import read_in_slices
 
     if stage is not None and stage not in STAGE_NAMES:
         raise UsageError(f"the compiler has no stage '{stage}'", hint=f"use one of: {', '.join(STAGE_NAMES)}")

@@ -91,8 +91,8 @@ def run(
 
         return fused.run(graph, metrics, form)
     from anabranch.compiler import compile
-    from anabranch.engines.spark import engine as spark_engine
-    from anabranch.engines.spark.session import spark_options
+    from anabranch.engines.spark.runs import engine as spark_engine
+    from anabranch.engines.spark.session.session import spark_options
 
     plan = compile(graph, form=form)
     with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show

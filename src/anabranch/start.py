@@ -56,7 +56,7 @@ def start(
         folder = checked_folder(checkpoint, batch_mb)
     graph = as_program(program, *more).graph
     from anabranch.compiler import compile
-    from anabranch.engines.spark.session import spark_options
+    from anabranch.engines.spark.session.session import spark_options
     from anabranch.engines.spark.streams import start as streams
 
     plan = compile(graph, form=form)

@@ -28,7 +28,7 @@ from anabranch.progress import (
     written_so_far,
 )
 from anabranch.run import as_program
-from tests.engines.spark.test_sessions import wait_until
+from tests.engines.spark.session.test_sessions import wait_until
 
 
 class N(NamedTuple):

@@ -17,10 +17,10 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
-from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph
 from anabranch.passes import infer_properties
-from tests.engines.spark.simulated import Simulated
+from tests.dataflow.simulated import Simulated
 
 
 class Apart(Simulated):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.engines.spark.session import SparkOptions, session_for
+from anabranch.engines.spark.session.session import SparkOptions, session_for
 
 # A variable of the processes of a session: whose tests they are for.
 OWNER = "ANABRANCH_TESTED_BY"

@@ -15,7 +15,7 @@ from pyspark import accumulators
 
 import anabranch as ab
 from anabranch.dataflow.streams.checkpoint import Checkpoint
-from anabranch.engines.spark.gone_java import hush
+from anabranch.engines.spark.session.gone_java import hush
 from anabranch.engines.spark.streams import failures
 from anabranch.engines.spark.streams.failures import stream_error
 from anabranch.errors import RunError

@@ -18,7 +18,7 @@ import anabranch as ab
 from anabranch.dataflow.streams import checkpoint as checkpoints
 from anabranch.dataflow.streams.arrivals import Arrivals
 from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
-from anabranch.engines.spark.session_settings import settings
+from anabranch.engines.spark.session.session_settings import settings
 from anabranch.engines.spark.streams import query as queries
 from anabranch.engines.spark.streams.connected import must_be_shared
 from anabranch.engines.spark.streams.query import Query

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines.spark.session.test_kinds_of_sessions import Process, connect_server
 from tests.engines.spark.streams.running_streams import Feeder, check, committed, stream, wait_until
-from tests.engines.spark.test_kinds_of_sessions import Process, connect_server
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from anabranch.dataflow.streams.sealed_files import HEAD, is_sealed, sealed
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job, unshipped
-from anabranch.engines.spark.tasks import freeze
+from anabranch.engines.spark.job.tasks import freeze
 
 _MOST_WARM = 64  # channels in one worker
 _LEAST_TO_PACK = 1 << 20  # bytes of changes

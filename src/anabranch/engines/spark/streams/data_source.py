@@ -13,9 +13,9 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 from anabranch.dataflow.streams.entries import Entry, EntryLog
 from anabranch.dataflow.transport.shipping import unshipped
-from anabranch.engines.spark.row_batches import ROW
+from anabranch.engines.spark.job.row_batches import ROW
+from anabranch.engines.spark.job.tasks import in_batches
 from anabranch.engines.spark.streams.handover import Handover
-from anabranch.engines.spark.tasks import in_batches
 
 _MOST_ENTRIES = 1_000  # in a batch: each is an epoch, and has rows of its own in every channel
 

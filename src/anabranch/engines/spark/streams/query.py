@@ -16,7 +16,7 @@ from anabranch.dataflow.streams.checkpoint import Checkpoint, Commit
 from anabranch.dataflow.streams.entries import EntryLog
 from anabranch.dataflow.streams.stream_tail import Done, StreamTail
 from anabranch.dataflow.transport.rows import Row
-from anabranch.engines.spark.row_batches import rows_in
+from anabranch.engines.spark.job.row_batches import rows_in
 from anabranch.engines.spark.streams.failures import stream_error
 from anabranch.errors import AnabranchError, RunError, UsageError
 

@@ -17,11 +17,12 @@ from anabranch.dataflow.streams.entries import EntryLog
 from anabranch.dataflow.streams.stream_tail import StreamTail
 from anabranch.dataflow.tail.output_overlap import check_output_is_no_input
 from anabranch.dataflow.transport.shipping import CannotBeSent, shipped
-from anabranch.engines.spark.exchange import described
-from anabranch.engines.spark.gone_java import hush
-from anabranch.engines.spark.row_batches import ROW
-from anabranch.engines.spark.session import SparkOptions, cores_of, is_on_this_machine, session_for
-from anabranch.engines.spark.session_settings import settings
+from anabranch.engines.spark.job.exchange import described
+from anabranch.engines.spark.job.row_batches import ROW
+from anabranch.engines.spark.session.gone_java import hush
+from anabranch.engines.spark.session.session import SparkOptions, cores_of, is_on_this_machine, session_for
+from anabranch.engines.spark.session.session_settings import settings
+from anabranch.engines.spark.session.spark_errors import is_of_gone_java
 from anabranch.engines.spark.streams.channel_state import Channels
 from anabranch.engines.spark.streams.connected import ServedQuery, is_connect, must_be_seen, must_be_shared
 from anabranch.engines.spark.streams.data_source import data_source
@@ -31,7 +32,6 @@ from anabranch.engines.spark.streams.intact import check_intact, check_outputs_a
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.query import Query
 from anabranch.engines.spark.streams.routes import routes
-from anabranch.engines.spark.troubles import is_of_gone_java
 from anabranch.errors import UsageError
 from anabranch.graph.degree import Channels as AskedChannels
 from anabranch.graph.model import Graph
