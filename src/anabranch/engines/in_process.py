@@ -99,17 +99,17 @@ class _Execution:
         self._process(shield)
 
     def _process_chunk(self, source: Operator, chunk: Chunk, shield: Shield) -> None:
-        """A chunk, in stretches that do not take long."""
+        """A chunk, cut so that no part of it takes long."""
         done = 0
         while done < len(chunk):
-            stretch = chunk.stretch(done, done + self.size)
+            some = chunk.cut(done, done + self.size)
             began = time.perf_counter()
             with shield:
                 others = (None,) * (len(self.inputs) - 1)
-                batch = Batch((stretch, *others), np.zeros(len(stretch), np.uint16) if others else None)
-                self.local.process(batch, len(stretch), partial(self._count_read, source))
+                batch = Batch((some, *others), np.zeros(len(some), np.uint16) if others else None)
+                self.local.process(batch, len(some), partial(self._count_read, source))
             self._adapt(time.perf_counter() - began)
-            done += len(stretch)
+            done += len(some)
 
     def _count_read(self, source: Operator, begun: int) -> None:
         self.metrics[source.id].emitted += begun

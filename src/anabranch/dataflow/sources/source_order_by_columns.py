@@ -98,7 +98,7 @@ class _Reader:
                 continue
             start = self.drawn if found is self.chunk else 0
             for at in range(start, len(found), _ROWS_AT_ONCE):
-                yield from found.stretch(at, min(at + _ROWS_AT_ONCE, len(found))).rows
+                yield from found.cut(at, min(at + _ROWS_AT_ONCE, len(found))).rows
 
 
 class _Draw:
@@ -120,7 +120,7 @@ class _Draw:
         while self.open and not self.is_by_rows:
             # Whose chunk is drawn to its end first is the last of all that were drawn: what it gives now comes next.
             last = min(self.open, key=lambda reader: (reader.ranks[-1], reader.number))
-            yield self._stretch(last)
+            yield self._drawn_before(last)
             yield from self._filled(last)
         yield from self._rest()
 
@@ -147,7 +147,7 @@ class _Draw:
         is_cheap = self.chunks < _MANY or self.tuples >= _SMALL * self.chunks
         return is_cheap and are_kept and kind is not None and kind == self.kind
 
-    def _stretch(self, last: _Reader) -> Batch:
+    def _drawn_before(self, last: _Reader) -> Batch:
         """All that is drawn before the next chunk of `last` is needed."""
         stops = [reader.up_to(last) for reader in self.open]
         parts = [(each, each.drawn, stop) for each, stop in zip(self.open, stops, strict=True) if stop > each.drawn]
@@ -157,13 +157,13 @@ class _Draw:
         chunks: list[Chunk | None] = [None] * len(self.sources)
         base = 0
         for source, of_source in groupby(parts, key=lambda part: part[0].source):
-            stretches = []
+            cuts = []
             for each, start, stop in of_source:
                 assert each.chunk is not None
-                stretches.append(each.chunk.stretch(start, stop))
+                cuts.append(each.chunk.cut(start, stop))
                 each.drawn = stop
-            chunk = joined(stretches[0].schema, stretches)
-            chunks[source] = taken(chunk, order[turns == source] - base) if len(stretches) > 1 else chunk
+            chunk = joined(cuts[0].schema, cuts)
+            chunks[source] = taken(chunk, order[turns == source] - base) if len(cuts) > 1 else chunk
             base += len(chunk)
         return Batch(tuple(chunks), turns)
 
@@ -176,7 +176,7 @@ class _Draw:
         if source.id not in self.claims:
             return None
         in_hand = [each for each in self.open if each.operator.id == source.id]
-        drawn = [(each.name, each.chunk.stretch(0, each.drawn)) for each in in_hand if each.chunk is not None]
+        drawn = [(each.name, each.chunk.cut(0, each.drawn)) for each in in_hand if each.chunk is not None]
         return self.claims[source.id].owners(drawn)
 
 

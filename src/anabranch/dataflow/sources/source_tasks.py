@@ -211,15 +211,15 @@ class DrawTask:
         while start < len(batch.turns):
             turns = batch.turns[start : start + self.job.epoch - len(self.gathered)]
             counts = np.bincount(turns, minlength=len(sources))
-            stretches = {}
+            cuts = {}
             for at in np.flatnonzero(counts).tolist():
                 chunk, count = batch.chunks[at], int(counts[at])
                 assert chunk is not None
-                stretches[int(numbers[at])] = chunk.stretch(int(begun[at]), int(begun[at]) + count)
+                cuts[int(numbers[at])] = chunk.cut(int(begun[at]), int(begun[at]) + count)
                 self.counted[sources[at].id].emitted += count
-            stretches.pop(-1, None)  # of a source whose tuples nobody takes
+            cuts.pop(-1, None)  # of a source whose tuples nobody takes
             of_streams = numbers[turns]
-            self.gathered.add_columns(stretches, of_streams[of_streams >= 0])
+            self.gathered.add_columns(cuts, of_streams[of_streams >= 0])
             self.tuples_in += len(turns)
             start, begun = start + len(turns), begun + counts
             if len(self.gathered) >= self.job.epoch:

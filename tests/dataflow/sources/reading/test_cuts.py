@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from anabranch.dataflow.sources.reading.cuts import Stretch, end_of_rows, row_end_in
+from anabranch.dataflow.sources.reading.cuts import ByteRange, end_of_rows, row_end_in
 from anabranch.operators.formats.csv_records import csv_records
 from anabranch.operators.formats.text_lines import text_lines
 from tests.dataflow.sources.reading.compare import assert_same, small_limits, source, written
@@ -21,9 +21,9 @@ class Pair(NamedTuple):
 
 def row_ends(content: bytes) -> list[int]:
     """Where the row reader ends a row; a quote that is never closed ends none."""
-    stretch = Stretch(io.BytesIO(content), 0, len(content))
-    records = csv_records(text_lines(stretch, ""), ",")
-    return [stretch.at for record in records if "never closed" not in (record.problem or "")]
+    within = ByteRange(io.BytesIO(content), 0, len(content))
+    records = csv_records(text_lines(within, ""), ",")
+    return [within.at for record in records if "never closed" not in (record.problem or "")]
 
 
 def test_a_row_starts_at_every_cut_of_every_short_text() -> None:

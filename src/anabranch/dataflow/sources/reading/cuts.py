@@ -24,7 +24,7 @@ class Shorter(Exception):
     """A file ends before a place that was in it when it was cut."""
 
 
-class Stretch:
+class ByteRange:
     """The bytes of a file from one place to another, read line by line."""
 
     def __init__(self, stream: BinaryIO, start: int, stop: int) -> None:
@@ -43,7 +43,7 @@ class Stretch:
 
 
 def line_cuts(stream: BinaryIO, start: int, stop: int, size: int) -> Iterator[int]:
-    """The ends of stretches of whole lines, each the shortest of at least `size` bytes; the last is `stop`."""
+    """The ends of ranges of whole lines, each the shortest of at least `size` bytes; the last is `stop`."""
     at = start
     while at < stop:
         at = _line_end(stream, at + size, stop)
@@ -91,11 +91,11 @@ def _row_end(stream: BinaryIO, start: int, least: int, stop: int, delimiter: str
 
 
 def _row_end_by_rows(stream: BinaryIO, start: int, least: int, stop: int, delimiter: str) -> int:
-    stretch = Stretch(stream, start, stop)
+    within = ByteRange(stream, start, stop)
     with suppress(Shorter):  # whoever reads the rows will say so
-        for _ in csv_records(lines.text_lines(stretch, "", skip_mark=start == 0), delimiter):
-            if stretch.at >= least:
-                return stretch.at
+        for _ in csv_records(lines.text_lines(within, "", skip_mark=start == 0), delimiter):
+            if within.at >= least:
+                return within.at
     return stop
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from anabranch.codegen.columns import NoColumns
 from anabranch.dataflow.sources.reading.csv_blocks import CsvBlocks
-from anabranch.dataflow.sources.reading.cuts import Shorter, Stretch, csv_cuts, line_cuts
+from anabranch.dataflow.sources.reading.cuts import ByteRange, Shorter, csv_cuts, line_cuts
 from anabranch.dataflow.sources.reading.jsonl_blocks import JsonlBlocks, is_flat
 from anabranch.dataflow.sources.reading.line_numbers import count_lines, lines_before
 from anabranch.dataflow.sources.reading.lines_blocks import LinesBlocks
@@ -159,7 +159,7 @@ class _TextSlice:
     def _numbered_rows(self, block: Block, before: int) -> Iterator[Any]:
         name, schema = self._part.name, self._schema
         has_mark = block.start == 0 and self._format != "lines"
-        found = lines.text_lines(self._stretch(block), name, skip_mark=has_mark, before=before)
+        found = lines.text_lines(self._byte_range(block), name, skip_mark=has_mark, before=before)
         match self._format:
             case "csv":
                 records = csv_records(found, self._delimiter)
@@ -169,9 +169,9 @@ class _TextSlice:
             case _:
                 return read_plain_lines(found, name, schema)
 
-    def _stretch(self, block: Block) -> lines.LineReader:
+    def _byte_range(self, block: Block) -> lines.LineReader:
         if block.stop - block.start > 2 * _BLOCKS[0]:  # too large to hold
-            return Stretch(self._stream, block.start, block.stop)
+            return ByteRange(self._stream, block.start, block.stop)
         return io.BytesIO(self._read(block))
 
     def _read(self, block: Block) -> bytes:

@@ -82,8 +82,8 @@ class InRounds:
             if isinstance(found, RunError):
                 turn()  # what came before it
                 raise found from found.__cause__
-            for is_mark, stretch in _stretches(found):
-                entry.take(FORWARD, stretch, is_mark=is_mark)
+            for is_mark, some in _cut_at_marks(found):
+                entry.take(FORWARD, some, is_mark=is_mark)
                 if is_mark:
                     turn()
                     self._settle(entry, turn)
@@ -113,8 +113,8 @@ class InRounds:
         while self.back:
             back, self.back[:] = list(self.back), []
             for chunk in back:
-                for is_mark, stretch in _stretches(chunk):
-                    entry.take(BACK, stretch, is_mark=is_mark)
+                for is_mark, some in _cut_at_marks(chunk):
+                    entry.take(BACK, some, is_mark=is_mark)
             turn()
 
     def _round(self, job: Job, entry: _Entry, shield: Shield) -> None:
@@ -147,7 +147,7 @@ class _Entry:
         self.metrics.emitted += count
         self.meaning.entered += count
         for start in range(0, count, self.size):
-            self._send(tuples.stretch(start, min(start + self.size, count)))
+            self._send(tuples.cut(start, min(start + self.size, count)))
         if is_mark and list(self.meaning.punctuation(port)):
             self._punctuate()
 
@@ -175,10 +175,10 @@ class _Entry:
         return rows
 
 
-def _stretches(chunk: Chunk) -> Iterator[tuple[bool, Chunk]]:
+def _cut_at_marks(chunk: Chunk) -> Iterator[tuple[bool, Chunk]]:
     """The tuples up to each punctuation, and those behind the last."""
     plain, start = chunk.marked(), 0
     for stop in chunk.punctuations:
-        yield True, plain.stretch(start, stop)
+        yield True, plain.cut(start, stop)
         start = stop
-    yield False, plain.stretch(start, len(chunk))
+    yield False, plain.cut(start, len(chunk))

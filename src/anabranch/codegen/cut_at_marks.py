@@ -33,7 +33,7 @@ class Mark:
     item: Any
 
 
-def stretches(batch: Batch) -> Iterable[Tuples | Mark]:
+def cut_at_marks(batch: Batch) -> Iterable[Tuples | Mark]:
     if batch.turns is not None:
         return _in_turns(batch, batch.turns)
     first = batch.chunks[0]
