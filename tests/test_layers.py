@@ -28,7 +28,7 @@ ALLOWED = {
     "passes": ["errors", "graph", "analysis", "operators", "options"],
     "tripwire": ["errors", "graph", "analysis"],
     "codegen": ["errors", "graph", "analysis", "operators", "options", "passes"],
-    "dataflow": ["errors", "graph", "analysis", "operators", "options", "passes", "codegen", "tripwire", "version"],
+    "dataflow": ["errors", "graph", "analysis", "operators", "codegen", "tripwire", "version"],
     "engines": [
         "errors",
         "graph",
