@@ -55,7 +55,7 @@ free_mb() { df -Pk . | awk 'NR == 2 { print int($(NF - 2) / 1024) }'; }
 
 # Status 3 means: looked everywhere and found none.
 has_no_java() {
-  "$PY" -m anabranch.engines.spark.java >>"$LOG" 2>&1
+  "$PY" -m anabranch.engines.spark.session.java >>"$LOG" 2>&1
   [ $? -eq 3 ]
 }
 

@@ -94,7 +94,7 @@ def _serve(settings: Mapping[str, str] | None) -> None:
 
 
 def _our_session() -> Any:
-    from anabranch.engines.spark.session import SparkOptions, session_for
+    from anabranch.engines.spark.session.session import SparkOptions, session_for
 
     return session_for(SparkOptions(master=MASTER))
 
@@ -102,7 +102,7 @@ def _our_session() -> Any:
 def _plain_session(settings: Mapping[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
-    from anabranch.engines.spark.java import find_java
+    from anabranch.engines.spark.session.java import find_java
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["JAVA_HOME"] = str(find_java())

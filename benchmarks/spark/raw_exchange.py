@@ -18,14 +18,14 @@ from typing import Any
 import pyarrow as pa
 
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
-from anabranch.engines.spark.chunk_rows import ROW, Row, as_batch, rows_in
-from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.exchange import SparkCluster
-from anabranch.engines.spark.sending import FIGURES
-from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.source_tasks import read_slices
-from anabranch.engines.spark.tasks import run_level
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.sending import FIGURES
+from anabranch.dataflow.transport.shipping import Job
+from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.job.row_batches import ROW, as_batch, rows_in
+from anabranch.engines.spark.job.tasks import read_slices, run_level
+from anabranch.engines.spark.runs.engine import run_on
 from benchmarks.spark.host import FOLDER, Host
 from benchmarks.spark.inputs import pairs_file
 from benchmarks.spark.pairs import shuffled

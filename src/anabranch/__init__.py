@@ -36,7 +36,7 @@ from anabranch.api.shape import barrier, merge_by
 from anabranch.api.stream import Outputs, Stream
 from anabranch.api.transforms import connect
 from anabranch.api.windows import WindowedStream, punctuated, sliding, tumbling
-from anabranch.engines.base import Metrics, Result
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.errors import (
     AnabranchError,
     BuildError,

@@ -16,7 +16,7 @@ from anabranch.graph.format import as_text
 from anabranch.graph.model import Edge, Operator, Port, Program
 from anabranch.graph.page import as_page
 from anabranch.graph.phrases import form_words, names, reasons_of, why_sequential
-from anabranch.graph.plan import PE, Plan, Region, Stretch
+from anabranch.graph.plan import PE, Plan, Region, Segment
 from anabranch.graph.properties import Reason
 from anabranch.run import FORMS, as_program
 
@@ -64,8 +64,8 @@ class Explanation:
                 hint="leave out the stage: code is generated after the last",
             )
         pieces = [
-            f"# {pe.id}: {names(stretch.operators)}: {form_words(stretch)}\n\n{source.strip()}".strip() + "\n"
-            for pe, stretch, source in generated_sources(self.plan)
+            f"# {pe.id}: {names(segment.operators)}: {form_words(segment)}\n\n{source.strip()}".strip() + "\n"
+            for pe, segment, source in generated_sources(self.plan)
         ]
         return "\n\n".join(pieces)
 
@@ -128,7 +128,7 @@ def explain(
     """
     # Imported here because the compiler brings the whole analysis along, which running a program may not need.
     from anabranch.compiler import STAGE_NAMES, compile
-    from anabranch.engines.spark.explaining import read_in_slices
+    from anabranch.engines.spark.runs.explaining import read_in_slices
 
     if stage is not None and stage not in STAGE_NAMES:
         raise UsageError(f"the compiler has no stage '{stage}'", hint=f"use one of: {', '.join(STAGE_NAMES)}")
@@ -228,22 +228,22 @@ def _stream(plan: Plan, edge: Edge) -> dict[str, Any]:
 
 
 def _pe(pe: PE) -> dict[str, Any]:
-    forms = list(dict.fromkeys(stretch.form for stretch in pe.stretches))
-    reasons = [stretch.why_not_native for stretch in pe.stretches if stretch.why_not_native is not None]
+    forms = list(dict.fromkeys(segment.form for segment in pe.segments))
+    reasons = [segment.why_not_native for segment in pe.segments if segment.why_not_native is not None]
     return {
         "id": pe.id,
         "operators": list(pe.operators),
         "region": pe.region,
         "form": forms[0] if len(forms) == 1 else "mixed" if forms else None,
         "reason": _reason(reasons[0]) if reasons else None,
-        "stretches": [_stretch(stretch) for stretch in pe.stretches],
+        "stretches": [_segment(segment) for segment in pe.segments],
     }
 
 
-def _stretch(stretch: Stretch) -> dict[str, Any]:
-    why = stretch.why_not_native
+def _segment(segment: Segment) -> dict[str, Any]:
+    why = segment.why_not_native
     return {
-        "operators": list(stretch.operators),
-        "form": stretch.form,
+        "operators": list(segment.operators),
+        "form": segment.form,
         "reason": _reason(why) if why is not None else None,
     }

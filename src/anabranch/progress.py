@@ -17,7 +17,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from anabranch.engines.base import Flow, Metrics, Result
+from anabranch.dataflow.result import Flow, Metrics, Result
 from anabranch.errors import path_from_here
 from anabranch.graph.model import Graph
 from anabranch.operators.formats import file_format

@@ -11,8 +11,8 @@ from anabranch.api.base import Sink
 from anabranch.api.draft import freeze_sinks
 from anabranch.api.where import caller
 from anabranch.codegen.forms import FORMS, Form
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import sequential
-from anabranch.engines.base import Metrics, Result
 from anabranch.errors import Location, UsageError, shown
 from anabranch.graph.degree import Channels, asked_channels
 from anabranch.graph.model import Program
@@ -91,8 +91,8 @@ def run(
 
         return fused.run(graph, metrics, form)
     from anabranch.compiler import compile
-    from anabranch.engines.spark import engine as spark_engine
-    from anabranch.engines.spark.session import spark_options
+    from anabranch.engines.spark.runs import engine as spark_engine
+    from anabranch.engines.spark.session.session import spark_options
 
     plan = compile(graph, form=form)
     with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show

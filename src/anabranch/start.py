@@ -11,7 +11,7 @@ from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.where import caller
 from anabranch.codegen.forms import FORMS, Form
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.errors import UsageError
 from anabranch.graph.degree import Channels, asked_channels
 from anabranch.graph.model import Program
@@ -83,7 +83,7 @@ def start_program(
     starting: Callable[[], None] = lambda: None,
 ) -> Query:
     """`start`, for who wants to know when a session is asked for: what needs none has been looked at by then."""
-    from anabranch.engines.spark.streams.checkpoint import folder_of
+    from anabranch.dataflow.streams.checkpoint import folder_of
 
     with caller().blamed():  # what is wrong at first sight: before Spark is started
         must_be_one(form, "form of generated code", FORMS)
@@ -91,7 +91,7 @@ def start_program(
         folder = folder_of(checkpoint)
     graph = as_program(program, *more).graph
     from anabranch.compiler import compile
-    from anabranch.engines.spark.session import spark_options
+    from anabranch.engines.spark.session.session import spark_options
     from anabranch.engines.spark.streams import start as streams
 
     plan = compile(graph, form=form)

@@ -8,9 +8,9 @@ from typing import Any
 
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import ProcessingElement, Stopped
+from anabranch.dataflow.sources.batching import Gathered
+from anabranch.dataflow.sources.source_order import draw
 from anabranch.engines import sequential
-from anabranch.engines.batching import Gathered
-from anabranch.engines.drawing import draw
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program
 from anabranch.operators.sinks import Collect

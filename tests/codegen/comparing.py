@@ -16,7 +16,7 @@ from anabranch.codegen.native.element import NativeElement
 from anabranch.codegen.native.values import NotNative
 from anabranch.codegen.part import Part, Stream, part_of
 from anabranch.codegen.pe import Stopped
-from anabranch.engines.drawing import draw
+from anabranch.dataflow.sources.source_order import draw
 from anabranch.engines.sequential import run
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph

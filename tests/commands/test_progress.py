@@ -14,8 +14,8 @@ from rich.console import Console
 import anabranch as ab
 from anabranch import progress
 from anabranch.commands.consoles import plain_console
-from anabranch.engines.base import Flow, Metrics
-from anabranch.engines.spark.layout import SOURCES
+from anabranch.dataflow.layout.places import SOURCES
+from anabranch.dataflow.result import Flow, Metrics
 from anabranch.engines.spark.streams.query import Progress, Query
 from anabranch.progress import (
     StreamLine,
@@ -29,7 +29,7 @@ from anabranch.progress import (
     written_so_far,
 )
 from anabranch.run import as_program
-from tests.engines.spark.test_sessions import wait_until
+from tests.engines.spark.session.test_sessions import wait_until
 
 
 class N(NamedTuple):

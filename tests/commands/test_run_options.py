@@ -14,8 +14,8 @@ import pytest
 from anabranch.cli import main
 from anabranch.commands import run as run_module
 from anabranch.commands import run_stream as stream_module
-from anabranch.engines.base import Metrics, Result
-from anabranch.engines.spark.session import SparkError
+from anabranch.dataflow.result import Metrics, Result
+from anabranch.engines.spark.session.session import SparkError
 from anabranch.engines.spark.streams import start as start_module
 from anabranch.engines.spark.streams.query import Progress
 from anabranch.graph.model import Program

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import fused, sequential
-from anabranch.engines.base import Metrics, Result
-from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.runs.engine import run_on
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
 from tests.codegen.exactness import exact
-from tests.engines.spark.simulated import Simulated
+from tests.dataflow.simulated import Simulated
 
 Seen = tuple[Any, Any, str | None]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.reading import csv_blocks
+from anabranch.dataflow.sources.reading import csv_blocks
 from tests.engines.every_engine import assert_same_everywhere
 
 

@@ -14,13 +14,13 @@ import anabranch as ab
 from anabranch.api.app import App
 from anabranch.codegen.forms import Form
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics, Result
-from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.exchange import SparkCluster
-from anabranch.engines.spark.session import SparkOptions, session_for
-from anabranch.engines.spark.sources import EPOCH
+from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.sources.source_slices import EPOCH
+from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.spark.session.session import SparkOptions, session_for
 from anabranch.graph.model import Program
-from tests.engines.spark.simulated import Simulated
+from tests.dataflow.simulated import Simulated
 
 EXAMPLES = sorted(path.stem for path in (Path(__file__).parents[2] / "examples").glob("*.py") if path.stem[0] != "_")
 COUNT = 1_500

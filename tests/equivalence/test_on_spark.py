@@ -10,22 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
-from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.exchange import SparkCluster
-from anabranch.engines.spark.session import SparkOptions, session_for
-from anabranch.engines.spark.sources import must_stay
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.sources.source_slices import must_stay
+from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.spark.session.session import SparkOptions, session_for
 from anabranch.graph.model import Graph
 from tests.analysis.corpus.registry import Entry
 from tests.codegen.palette import programs
-from tests.engines.spark import test_outputs_exactly
-from tests.engines.spark.test_groups_exactly import KINDS as WINDOWS
-from tests.engines.spark.test_groups_exactly import grouped, groups
-from tests.engines.spark.test_joins_exactly import joined
-from tests.engines.spark.test_layouts_exactly import expected, meetings, outcome
-from tests.engines.spark.test_punctuations_exactly import punctuated
-from tests.engines.spark.test_rounds_exactly import looped
-from tests.engines.spark.test_windows_exactly import reading, windowed
+from tests.dataflow.channels.test_groups_exactly import KINDS as WINDOWS
+from tests.dataflow.channels.test_groups_exactly import grouped, groups
+from tests.dataflow.channels.test_joins_exactly import joined
+from tests.dataflow.channels.test_punctuations_exactly import punctuated
+from tests.dataflow.channels.test_windows_exactly import reading, windowed
+from tests.dataflow.layout import test_outputs_exactly
+from tests.dataflow.layout.test_layouts_exactly import expected, meetings, outcome
+from tests.dataflow.layout.test_rounds_exactly import looped
 from tests.equivalence.test_corpus import ENTRIES, program_of
 from tests.examples_drawn import drawn
 

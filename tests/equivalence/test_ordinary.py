@@ -10,7 +10,7 @@ import pytest
 
 from anabranch.engines import fused
 from tests.analysis.ordinary.programs import THEMES, alone, graph_of
-from tests.engines.spark.test_layouts_exactly import expected, on_simulated, outcome
+from tests.dataflow.layout.test_layouts_exactly import expected, on_simulated, outcome
 from tests.equivalence.test_on_spark import on_spark
 from tests.examples_drawn import TIMES
 
@@ -34,7 +34,7 @@ def test_on_spark(theme: str) -> None:
 
 SHIPPED = """
 import functools, pickle, sys
-from anabranch.engines.spark.shipping import _WithCaches, _user_modules_by_value
+from anabranch.dataflow.transport.shipping import _WithCaches, _user_modules_by_value
 
 (FOLDER / "helpers_of_mine.py").write_text('''
 import functools, logging

@@ -9,11 +9,11 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics
 from anabranch.engines import fused, sequential
-from anabranch.engines.base import Metrics
-from anabranch.engines.spark.engine import run_on
+from anabranch.engines.spark.runs.engine import run_on
 from anabranch.run import as_program
-from tests.engines.spark.simulated import Simulated
+from tests.dataflow.simulated import Simulated
 
 
 class Number(NamedTuple):

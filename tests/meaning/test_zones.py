@@ -11,8 +11,8 @@ import pytest
 
 import anabranch as ab
 from anabranch.run import as_program
+from tests.dataflow.layout.test_layouts_exactly import expected
 from tests.engines.spark.streams.test_streams_exactly import as_stream
-from tests.engines.spark.test_layouts_exactly import expected
 from tests.meaning.everywhere import everywhere
 
 START = datetime(2024, 1, 1)

@@ -1,6 +1,6 @@
 """Operators that are safe run in channels without an alarm, in workers that have objects of their own.
 
-The examples and the random programs do so in tests/equivalence and tests/engines/spark: every run there has the
+The examples and the random programs do so in tests/equivalence and tests/dataflow: every run there has the
 tripwire.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 import pytest
 
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics
-from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.shipping import CannotBeSent
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.shipping import CannotBeSent
+from anabranch.engines.spark.runs.engine import run_on
 from tests.analysis.corpus.registry import Entry
-from tests.engines.spark.test_layouts_exactly import expected, outcome
+from tests.dataflow.layout.test_layouts_exactly import expected, outcome
 from tests.equivalence.test_corpus import ENTRIES, program_of
 from tests.examples_drawn import TIMES
 from tests.tripwire.unsafe import Apart, analysis_switched_off

@@ -9,18 +9,18 @@ from typing import Any
 from unittest.mock import patch
 from weakref import WeakValueDictionary
 
-from pyspark.cloudpickle import cloudpickle
+from cloudpickle import cloudpickle
 
 from anabranch.analysis import analyze_function, analyze_operator
 from anabranch.analysis.findings import Findings
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics, Result
-from anabranch.engines.spark.chunk_rows import Row
-from anabranch.engines.spark.engine import run_on
-from anabranch.engines.spark.shipping import Job, shipped, unshipped
+from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
+from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph
 from anabranch.passes import infer_properties
-from tests.engines.spark.simulated import Simulated
+from tests.dataflow.simulated import Simulated
 
 
 class Apart(Simulated):

@@ -25,7 +25,7 @@ MOST_OPERATORS = 100  # in a native function: compiling more would take longer t
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A stretch of a part in one form. `operator` is the one that keeps it from being native, and `why` the reason."""
+    """A segment of a part in one form. `operator` is the one that keeps it from being native, and `why` the reason."""
 
     part: Part
     form: Literal["python", "native"]
@@ -72,7 +72,7 @@ def _decide(part: Part, form: Form, options: dict[str, bool] | None) -> Decision
 
 
 def _worthwhile(stages: list[Stage]) -> list[Stage]:
-    """Stretches that are native only where that pays for handing tuples over."""
+    """Segments that are native only where that pays for handing tuples over."""
     found: list[Stage] = []
     for form, following in groupby(stages, key=lambda stage: stage.form):
         each = list(following)
@@ -117,7 +117,7 @@ def stages_of(part: Part, options: dict[str, bool] | None = None) -> list[Stage]
 
 
 def _joined(stages: list[Stage]) -> list[Stage]:
-    """Stretches in the Python form that follow one another are one."""
+    """Segments in the Python form that follow one another are one."""
     found: list[Stage] = []
     for stage in stages:
         if found and found[-1].form == stage.form == "python":
@@ -161,7 +161,7 @@ def built(decision: Decision, *, origins: bool = False, tracks_changes: bool = F
 
 
 def staged(part: Part, *, tracks_changes: bool = False) -> ProcessingElement:
-    """The processing element with all native stretches there can be, whether they pay or not."""
+    """The processing element with all native segments there can be, whether they pay or not."""
     with held_world(thoroughly=False):
         stages = stages_of(part, {"origins": False, "tracks_changes": tracks_changes})
         return _built(stages, origins=False, tracks_changes=tracks_changes)

@@ -14,7 +14,7 @@ from anabranch.codegen.forms import Form
 from anabranch.codegen.native.assemble import assemble
 from anabranch.codegen.part import part_of
 from anabranch.codegen.python import python_form
-from anabranch.graph.plan import PE, Plan, Stretch
+from anabranch.graph.plan import PE, Plan, Segment
 from anabranch.graph.properties import Reason
 
 
@@ -25,7 +25,7 @@ def apply(plan: Plan) -> Plan:
 
 def _with_forms(plan: Plan, pe: PE) -> PE:
     decision = _decision(plan, pe)
-    return pe if decision is None else replace(pe, stretches=tuple(_stretch(plan, each) for each in decision.stages))
+    return pe if decision is None else replace(pe, segments=tuple(_segment(plan, each) for each in decision.stages))
 
 
 def _decision(plan: Plan, pe: PE) -> Decision | None:
@@ -35,10 +35,10 @@ def _decision(plan: Plan, pe: PE) -> Decision | None:
     return decide(part_of(plan.graph, inner), cast(Form, plan.wanted_form)) if inner else None
 
 
-def _stretch(plan: Plan, stage: Stage) -> Stretch:
+def _segment(plan: Plan, stage: Stage) -> Segment:
     why = _why_not_native(plan, stage)
     cannot_be_had = why is not None and plan.wanted_form == "native"
-    return Stretch(stage.part.operators, None if cannot_be_had else stage.form, why)
+    return Segment(stage.part.operators, None if cannot_be_had else stage.form, why)
 
 
 def _why_not_native(plan: Plan, stage: Stage) -> Reason | None:
@@ -48,13 +48,13 @@ def _why_not_native(plan: Plan, stage: Stage) -> Reason | None:
     return Reason("form", f"`{stage.operator}` {stage.why.reason}", location)
 
 
-def generated_sources(plan: Plan) -> Iterator[tuple[PE, Stretch, str]]:
-    """The source of every stretch, in the order of the PEs; an empty one where it cannot have the wanted form."""
+def generated_sources(plan: Plan) -> Iterator[tuple[PE, Segment, str]]:
+    """The source of every segment, in the order of the PEs; an empty one where it cannot have the wanted form."""
     for pe in plan.pes:
         decision = _decision(plan, pe)
         for stage in decision.stages if decision is not None else ():
-            stretch = _stretch(plan, stage)
+            segment = _segment(plan, stage)
             if stage.form == "native":
-                yield pe, stretch, assemble(stage.part).source
+                yield pe, segment, assemble(stage.part).source
             else:
-                yield pe, stretch, python_form(stage.part).source if stretch.form is not None else ""
+                yield pe, segment, python_form(stage.part).source if segment.form is not None else ""

@@ -1,4 +1,4 @@
-"""What moves between processing elements: a stretch of one stream, as rows or as columns, whichever is asked for."""
+"""What moves between processing elements: some tuples of one stream, as rows or as columns, whichever is asked for."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Chunk:
         """The same tuples, with these punctuations between them and this end."""
         return Chunk(self.schema, self._rows, self._batch, punctuations, is_last)
 
-    def stretch(self, start: int, stop: int) -> Chunk:
+    def cut(self, start: int, stop: int) -> Chunk:
         """Some of its tuples; of a chunk without punctuations that is not the last."""
         if self._batch is not None:
             return Chunk(self.schema, None, self._batch.slice(start, stop - start))

@@ -1,4 +1,4 @@
-"""Whether a native stretch among Python ones pays: what crossing to it costs against what it saves.
+"""Whether a native segment among Python ones pays: what crossing to it costs against what it saves.
 
 The figures are nanoseconds per tuple, measured by `python -m benchmarks.codegen --only crossings`. What else runs on
 the machine changes all of them alike, and only their ratios matter here.
@@ -33,7 +33,7 @@ _ROUNDS = 10  # that a loop is taken to make: nobody knows
 
 
 def native_pays(parts: Sequence[Part], *, is_first: bool) -> bool:
-    """Whether native stretches save more than tuples cost on their way into the first, and out of the last."""
+    """Whether native segments save more than tuples cost on their way into the first, and out of the last."""
     first, last = parts[0], parts[-1]
     into = sum(
         _into_columns(attribute.type.kind) for stream in first.inputs for attribute in _attributes(first, stream)

@@ -92,7 +92,7 @@ def _as_text(explanation: Explanation, width: int, is_on_spark: bool) -> str:
     text = explanation.to_text(width)
     if not is_on_spark:
         return text
-    from anabranch.engines.spark.explaining import as_text as layout_as_text
+    from anabranch.engines.spark.runs.explaining import as_text as layout_as_text
 
     return text + layout_as_text(explanation.plan, explanation.channels, width)
 

@@ -15,7 +15,7 @@ from anabranch.commands.app_options import channels_option, parse_app, print_com
 from anabranch.commands.consoles import plain_console, without_notes
 from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
-from anabranch.engines.base import Metrics
+from anabranch.dataflow.result import Metrics
 from anabranch.errors import UsageError
 from anabranch.progress import (
     figures,

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from anabranch.commands.consoles import plain_console
-from anabranch.engines.base import Result
-from anabranch.engines.interrupts import shielded
+from anabranch.dataflow.result import Result
+from anabranch.dataflow.tail.interrupts import shielded
 from anabranch.errors import UsageError
 from anabranch.graph.model import Program
 from anabranch.progress import (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from anabranch.codegen.forms import Form
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import in_process
-from anabranch.engines.base import Metrics, Result
 from anabranch.graph.model import Graph
 
 

@@ -11,15 +11,15 @@ import numpy as np
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.forms import Form
 from anabranch.codegen.part import Stream
-from anabranch.engines.base import Metrics, Result, carrying_result, collected
-from anabranch.engines.batching import Gathered, draw_soon
-from anabranch.engines.drawing import Drawn, Failed, after_bad_row, check_sources, draw
-from anabranch.engines.expected_size import form_for
-from anabranch.engines.interrupts import Shield, shielded
-from anabranch.engines.local_part import LocalPart
-from anabranch.engines.reading import Slice, chunks_of, slices_of
-from anabranch.engines.shared_sources import may_share
-from anabranch.engines.sinks import opened
+from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
+from anabranch.dataflow.sources.batching import Gathered, draw_soon
+from anabranch.dataflow.sources.expected_size import form_for
+from anabranch.dataflow.sources.reading import Slice, chunks_of, slices_of
+from anabranch.dataflow.sources.shared_sources import may_share
+from anabranch.dataflow.sources.source_order import Drawn, Failed, after_bad_row, check_sources, draw
+from anabranch.dataflow.tail.interrupts import Shield, shielded
+from anabranch.dataflow.tail.local_part import LocalPart
+from anabranch.dataflow.tail.sinks import opened
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import FINAL, Unreadable
@@ -99,17 +99,17 @@ class _Execution:
         self._process(shield)
 
     def _process_chunk(self, source: Operator, chunk: Chunk, shield: Shield) -> None:
-        """A chunk, in stretches that do not take long."""
+        """A chunk, cut so that no part of it takes long."""
         done = 0
         while done < len(chunk):
-            stretch = chunk.stretch(done, done + self.size)
+            some = chunk.cut(done, done + self.size)
             began = time.perf_counter()
             with shield:
                 others = (None,) * (len(self.inputs) - 1)
-                batch = Batch((stretch, *others), np.zeros(len(stretch), np.uint16) if others else None)
-                self.local.process(batch, len(stretch), partial(self._count_read, source))
+                batch = Batch((some, *others), np.zeros(len(some), np.uint16) if others else None)
+                self.local.process(batch, len(some), partial(self._count_read, source))
             self._adapt(time.perf_counter() - began)
-            done += len(stretch)
+            done += len(some)
 
     def _count_read(self, source: Operator, begun: int) -> None:
         self.metrics[source.id].emitted += begun

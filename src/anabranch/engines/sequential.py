@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from anabranch.engines.base import Metrics, Result, carrying_result, collected
-from anabranch.engines.drawing import Failed, check_sources, draw
-from anabranch.engines.interrupts import Shield, shielded
-from anabranch.engines.sinks import opened
+from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
+from anabranch.dataflow.sources.source_order import Failed, check_sources, draw
+from anabranch.dataflow.tail.interrupts import Shield, shielded
+from anabranch.dataflow.tail.sinks import opened
 from anabranch.graph.model import Graph
 from anabranch.operators.base import FINAL, Emissions, SinkMeaning, Unreadable
 from anabranch.operators.failures import operator_error, unreadable_error

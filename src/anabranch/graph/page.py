@@ -109,7 +109,7 @@ def _pes(plan: Plan) -> list[Element]:
 
 
 def _pe_row(pe: PE) -> list[Element | str]:
-    forms = element("div", *(element("div", words) for words in forms_words(pe))) if pe.stretches else _DASH
+    forms = element("div", *(element("div", words) for words in forms_words(pe))) if pe.segments else _DASH
     return [element("b", pe.id), names(pe.operators), pe.region if pe.region is not None else _DASH, forms]
 
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from anabranch.errors import Location
 from anabranch.graph.model import Operator
-from anabranch.graph.plan import PE, JointKind, Ordering, Plan, Region, Stretch
+from anabranch.graph.plan import PE, JointKind, Ordering, Plan, Region, Segment
 from anabranch.graph.properties import Properties, Reason, Selectivity, State
 
 ORDERING_MEANS: dict[Ordering, str] = {
@@ -163,15 +163,15 @@ def sequential_operators(plan: Plan, apart: Collection[str]) -> list[tuple[list[
 
 
 def forms_words(pe: PE) -> list[str]:
-    """The form of each of its stretches, and why it is not native."""
-    if len(pe.stretches) == 1:
-        return [form_words(pe.stretches[0])]
-    return [f"{names(stretch.operators)}: {form_words(stretch)}" for stretch in pe.stretches]
+    """The form of each of its segments, and why it is not native."""
+    if len(pe.segments) == 1:
+        return [form_words(pe.segments[0])]
+    return [f"{names(segment.operators)}: {form_words(segment)}" for segment in pe.segments]
 
 
-def form_words(stretch: Stretch) -> str:
-    why = reason_words(stretch.why_not_native) if stretch.why_not_native is not None else None
-    match stretch.form:
+def form_words(segment: Segment) -> str:
+    why = reason_words(segment.why_not_native) if segment.why_not_native is not None else None
+    match segment.form:
         case "native":
             return "native form"
         case None:

@@ -61,7 +61,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Segment:
     """Operators of a PE that are one generated function. `form` is None where the one asked for cannot be had."""
 
     operators: tuple[str, ...]
@@ -73,13 +73,13 @@ class Stretch:
 class PE:
     """Operators fused into one processing element: one generated function. It never spans a region's boundary.
 
-    `stretches` are the functions it is cut into where not all of it can be native; sources and sinks are in none.
+    `segments` are the functions it is cut into where not all of it can be native; sources and sinks are in none.
     """
 
     id: str
     operators: tuple[str, ...]
     region: str | None = None
-    stretches: tuple[Stretch, ...] = ()
+    segments: tuple[Segment, ...] = ()
 
 
 def _empty() -> Mapping[Any, Any]:

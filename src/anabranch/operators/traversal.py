@@ -1,7 +1,7 @@
 """Depth-first order: how one item runs through a graph to completion (design, section 2).
 
-The oracle is this and the drawing of source tuples. Generated code does the same work faster, and leaves to this what
-is rare: punctuations, ends, loops, and operators without generated code of their own.
+The oracle is this, and the order in which sources are drawn from. Generated code does the same work faster, and leaves
+to this what is rare: punctuations, ends, loops, and operators without generated code of their own.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from anabranch.graph.traverse import as_networkx
 
 
 def apply(plan: Plan) -> Plan:
-    """One PE per region, and one per connected stretch outside regions; `alone` keeps to itself."""
+    """One PE per region, and one per connected group outside regions; `alone` keeps to itself."""
     position = {operator.id: index for index, operator in enumerate(plan.graph.operators)}
     directed = as_networkx(plan.graph)
     groups: list[tuple[tuple[str, ...], str | None]] = []
@@ -25,7 +25,7 @@ def apply(plan: Plan) -> Plan:
 
 
 def _parts(plan: Plan, directed: nx.DiGraph[str], operators: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Connected stretches of these operators, cut around those that must be alone; equal `pe=` is joined."""
+    """Connected groups of these operators, cut around those that must be alone; equal `pe=` is joined."""
     position = {operator_id: index for index, operator_id in enumerate(operators)}
     joined = nx.Graph()
     joined.add_nodes_from(operators)

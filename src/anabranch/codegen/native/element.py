@@ -9,6 +9,7 @@ import numpy as np
 
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.columns import NoColumns
+from anabranch.codegen.cut_at_marks import Mark, Tuples, cut_at_marks
 from anabranch.codegen.native import saving
 from anabranch.codegen.native.arrays import Array, ColumnArrays, place_of
 from anabranch.codegen.native.assemble import Assembled
@@ -22,7 +23,6 @@ from anabranch.codegen.native.state import NativeState, OperatorState
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python import BegunOperator, PythonElement, python_form
-from anabranch.codegen.stretches import Mark, Tuples, stretches
 from anabranch.graph.model import Edge
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import FINAL
@@ -38,7 +38,7 @@ class _Leave(Exception):
 
 
 class NativeElement:
-    """Calls kernels for stretches of tuples, and closes windows between them."""
+    """Calls kernels for tuples that follow one another, and closes windows between them."""
 
     def __init__(self, part: Part, assembled: Assembled, compiled: Compiled, **options: bool) -> None:
         self.part = part
@@ -94,11 +94,11 @@ class NativeElement:
         try:
             self._place_columns(inputs)
             outputs.find_columns(inputs)
-            for stretch in stretches(batch):
-                if isinstance(stretch, Mark):
-                    self._mark(stretch, outputs)
+            for each in cut_at_marks(batch):
+                if isinstance(each, Mark):
+                    self._mark(each, outputs)
                 else:
-                    self._tuples(stretch, outputs)
+                    self._tuples(each, outputs)
         except NoColumns:
             self._notes.append(f"{self._name()} went on in the Python form: a column holds datetimes of both kinds")
             return self._go_on(batch, 0, [])
@@ -124,24 +124,24 @@ class NativeElement:
 
     # Kernels ----------------------------------------------------------------------------------------------------
 
-    def _tuples(self, stretch: Tuples, outputs: Outputs) -> None:
+    def _tuples(self, tuples: Tuples, outputs: Outputs) -> None:
         words = self.state.words
         many = len(self.part.inputs) > 1
         # A kernel of one input counts rows, one of several counts turns.
         first = 0 if many else words[self._rows[0]]
-        words[START], words[STOP] = first, first + stretch.count
-        words[SHIFT] = stretch.start - first  # rows, or turns, are numbered from here, items from the batch's beginning
+        words[START], words[STOP] = first, first + tuples.count
+        words[SHIFT] = tuples.start - first  # rows, or turns, are numbered from here, items from the batch's beginning
         last = None
         if many:
-            turns = stretch.turns if stretch.turns is not None else np.full(stretch.count, stretch.input)
+            turns = tuples.turns if tuples.turns is not None else np.full(tuples.count, tuples.input)
             last = np.ascontiguousarray(turns, np.uint16)
         while not self._call("process", outputs, last):
             pass
         done = words[START] - first
         if not many:
             words[self._rows[0]] = words[START]
-        if done < stretch.count:
-            raise _Leave(stretch.start + done)
+        if done < tuples.count:
+            raise _Leave(tuples.start + done)
 
     def _call(self, kernel: str, outputs: Outputs, last: Array | None) -> bool:
         """Call a kernel; False where an array was full, and now is larger."""

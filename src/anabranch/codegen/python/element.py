@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.cut_at_marks import Mark, Tuples, cut_at_marks, readers
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python.counting import Counting
@@ -20,7 +21,6 @@ from anabranch.codegen.python.failures import Failed, as_failed, find
 from anabranch.codegen.python.generator import Generator
 from anabranch.codegen.python.slots import SlotWindows
 from anabranch.codegen.python.state import State
-from anabranch.codegen.stretches import Mark, Tuples, readers, stretches
 from anabranch.errors import RunError
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.operators.base import PUNCTUATION, Meaning
@@ -138,12 +138,12 @@ class PythonElement:
         next_of = readers(batch)
         done = 0  # tuples
         try:
-            for stretch in stretches(batch):
-                if isinstance(stretch, Mark):
-                    self._mark(stretch)
+            for each in cut_at_marks(batch):
+                if isinstance(each, Mark):
+                    self._mark(each)
                 else:
-                    self._tuples(stretch, batch, done, next_of)
-                    done += stretch.count
+                    self._tuples(each, batch, done, next_of)
+                    done += each.count
         except Failed as failed:
             raise Stopped(failed.error, self._outputs(), self._begun) from None
         return self._outputs()
@@ -159,23 +159,23 @@ class PythonElement:
         self._traversal.enter(stream.operator, stream.port, mark.item)
         self._traversal.settle()
 
-    def _tuples(self, stretch: Tuples, batch: Batch, done: int, next_of: list[Callable[[], Any]]) -> None:
-        self.generator.clock[0] = stretch.start - 1
+    def _tuples(self, tuples: Tuples, batch: Batch, done: int, next_of: list[Callable[[], Any]]) -> None:
+        self.generator.clock[0] = tuples.start - 1
         turns: npt.NDArray[Any] | None = None
         items: Iterator[Any]
         if len(next_of) == 1:
             assert batch.chunks[0] is not None
             rows = batch.chunks[0].rows
-            items = iter(rows if stretch.count == len(rows) else rows[done : done + stretch.count])
+            items = iter(rows if tuples.count == len(rows) else rows[done : done + tuples.count])
         else:
-            turns = np.full(stretch.count, stretch.input) if stretch.turns is None else stretch.turns
+            turns = np.full(tuples.count, tuples.input) if tuples.turns is None else tuples.turns
             items = iter(turns.tolist())
-        begun = stretch.count
+        begun = tuples.count
         try:
             self._run(items, *(next_of if turns is not None else ()))
         except BaseException as problem:
             begun -= length_hint(items)
-            self._begun = stretch.start + begun
+            self._begun = tuples.start + begun
             if isinstance(problem, Exception):
                 raise self._failure(problem) from None
             raise

@@ -11,10 +11,10 @@ import os
 import signal
 from typing import Any
 
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
-from anabranch.engines.spark.streams.entries import EntryLog
-from anabranch.engines.spark.streams.stream_tail import StreamTail
-from anabranch.engines.spark.tail import Tail
+from anabranch.dataflow.streams.checkpoint import Checkpoint
+from anabranch.dataflow.streams.entries import EntryLog
+from anabranch.dataflow.streams.stream_tail import StreamTail
+from anabranch.dataflow.tail.tail import Tail
 from tests.engines.spark.streams import killed_stream
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
+from anabranch.dataflow.streams.checkpoint import Checkpoint, Commit
+from tests.engines.spark.session.test_kinds_of_sessions import ROOT
 from tests.engines.spark.streams.killed_stream import PROGRAMS, Item
-from tests.engines.spark.test_kinds_of_sessions import ROOT
 
 ROWS = 600  # of a file
 MOST_WAITING = 12  # files that have not been processed yet

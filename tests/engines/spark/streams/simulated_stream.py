@@ -16,17 +16,17 @@ from typing import Any
 
 from anabranch.codegen.forms import Form
 from anabranch.compiler import compile
-from anabranch.engines.base import Metrics, Result
-from anabranch.engines.spark.chunk_rows import Row
+from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.streams.arrivals import Arrivals
+from anabranch.dataflow.streams.checkpoint import Checkpoint, Commit
+from anabranch.dataflow.streams.entries import Entry, EntryLog
+from anabranch.dataflow.streams.entry_tasks import EntryTask
+from anabranch.dataflow.streams.stream_tail import StreamTail
+from anabranch.dataflow.transport.rows import Row
 from anabranch.engines.spark.streams import channel_state
-from anabranch.engines.spark.streams.arrivals import Arrivals
 from anabranch.engines.spark.streams.channel_state import Channels
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
-from anabranch.engines.spark.streams.entries import Entry, EntryLog
-from anabranch.engines.spark.streams.entry_tasks import EntryTask
 from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
-from anabranch.engines.spark.streams.stream_tail import StreamTail
 from anabranch.graph.model import Graph
 
 Cells = dict[str, Any]  # the state of one channel

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import anabranch as ab
-from anabranch.engines.reading import Slice
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
-from anabranch.engines.spark.streams.entries import Entry, EntryLog
+from anabranch.dataflow.sources.reading import Slice
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError, Commit
+from anabranch.dataflow.streams.entries import Entry, EntryLog
+from anabranch.dataflow.streams.sealed_files import HEAD, DamagedCheckpoint, read_sealed, sealed, write_sealed
 from anabranch.engines.spark.streams.intact import check_intact
-from anabranch.engines.spark.streams.sealed_files import HEAD, DamagedCheckpoint, read_sealed, sealed, write_sealed
 from anabranch.errors import SinkError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program

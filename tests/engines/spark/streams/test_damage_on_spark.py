@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.dataflow.streams.checkpoint import Checkpoint
 from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
 from anabranch.engines.spark.streams.query import Query
 from anabranch.errors import RunError

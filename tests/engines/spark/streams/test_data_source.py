@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
 
-from anabranch.engines.spark.sources import Numbers
+from anabranch.dataflow.sources.source_slices import Numbers
+from anabranch.dataflow.streams.entries import Entry, EntryLog
 from anabranch.engines.spark.streams import data_source
 from anabranch.engines.spark.streams.data_source import Entries, _Reader
-from anabranch.engines.spark.streams.entries import Entry, EntryLog
 
 
 class Reading:

@@ -14,9 +14,9 @@ from py4j.protocol import Py4JNetworkError
 from pyspark import accumulators
 
 import anabranch as ab
-from anabranch.engines.spark.gone_java import hush
+from anabranch.dataflow.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.session.gone_java import hush
 from anabranch.engines.spark.streams import failures
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
 from anabranch.engines.spark.streams.failures import stream_error
 from anabranch.errors import RunError
 from tests.engines.spark.streams.test_query import Going, is_free, query_of

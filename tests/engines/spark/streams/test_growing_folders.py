@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.streams import arrivals
+from anabranch.dataflow.streams import arrivals
 from anabranch.errors import RunError, SourceError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program

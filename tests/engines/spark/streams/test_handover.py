@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.dataflow.streams.checkpoint import Checkpoint
+from anabranch.dataflow.streams.sealed_files import DamagedCheckpoint
 from anabranch.engines.spark.streams.handover import Giver, Taker
-from anabranch.engines.spark.streams.sealed_files import DamagedCheckpoint
 
 
 class Frame:

@@ -11,7 +11,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
+from anabranch.dataflow.streams.checkpoint import Checkpoint, Commit
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.routes import murmur3, routes
 from anabranch.graph.degree import Channels

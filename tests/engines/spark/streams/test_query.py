@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.session_settings import settings
-from anabranch.engines.spark.streams import checkpoint as checkpoints
+from anabranch.dataflow.streams import checkpoint as checkpoints
+from anabranch.dataflow.streams.arrivals import Arrivals
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.engines.spark.session.session_settings import settings
 from anabranch.engines.spark.streams import query as queries
-from anabranch.engines.spark.streams.arrivals import Arrivals
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
 from anabranch.engines.spark.streams.connected import must_be_shared
 from anabranch.engines.spark.streams.query import Query
 from anabranch.errors import RunError, SinkError, SourceError, UsageError

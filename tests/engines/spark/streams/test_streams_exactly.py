@@ -1,7 +1,7 @@
 """A stream gives the oracle's tuples in the oracle's order, whatever its batches are and however often it crashes.
 
 Batches are run in this process (`simulated_stream.py`): what is shown is that state, commits and order are right. That
-Spark runs batches as it should, and outlives a kill, is shown by `tests/engines/spark/test_faults.py`.
+Spark runs batches as it should, and outlives a kill, is shown by `tests/engines/spark/streams/test_faults.py`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.engines.spark.sources import must_stay
+from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program
 from tests.codegen.exactness import exact
 from tests.codegen.palette import programs
-from tests.engines.spark import test_outputs_exactly
+from tests.dataflow.channels.test_groups_exactly import grouped
+from tests.dataflow.channels.test_joins_exactly import joined
+from tests.dataflow.channels.test_punctuations_exactly import punctuated
+from tests.dataflow.channels.test_windows_exactly import windowed
+from tests.dataflow.layout import test_outputs_exactly
+from tests.dataflow.layout.test_layouts_exactly import expected, meetings
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
-from tests.engines.spark.test_groups_exactly import grouped
-from tests.engines.spark.test_joins_exactly import joined
-from tests.engines.spark.test_layouts_exactly import expected, meetings
-from tests.engines.spark.test_punctuations_exactly import punctuated
-from tests.engines.spark.test_windows_exactly import windowed
 from tests.examples_drawn import drawn
 
 

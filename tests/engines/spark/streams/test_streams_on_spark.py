@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError, Commit
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError, Commit
 from anabranch.engines.spark.streams.query import Query
 from anabranch.errors import RunError, UsageError
 from anabranch.run import as_program
+from tests.engines.spark.session.test_kinds_of_sessions import ROOT
 from tests.engines.spark.streams.running_streams import wait_until
-from tests.engines.spark.test_kinds_of_sessions import ROOT
 
 
 class Item(NamedTuple):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines.spark.session.test_kinds_of_sessions import Process, connect_server
 from tests.engines.spark.streams.running_streams import Feeder, check, committed, stream, wait_until
-from tests.engines.spark.test_kinds_of_sessions import Process, connect_server
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ print(list((folder / "state" / "connect").iterdir()), dict(session.conf.getAll) 
 """
 
 FAILED_AND_REFUSED = """
-from anabranch.engines.spark.streams.checkpoint import Checkpoint
+from anabranch.dataflow.streams.checkpoint import Checkpoint
 from anabranch.engines.spark.streams.connected import must_be_seen
 from anabranch.engines.spark.streams.handover import Handover
 

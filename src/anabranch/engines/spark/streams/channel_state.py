@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from anabranch.engines.spark.channel import Channel
-from anabranch.engines.spark.chunk_rows import Row
-from anabranch.engines.spark.sending import Sender
-from anabranch.engines.spark.shipping import Job, unshipped
-from anabranch.engines.spark.streams.sealed_files import HEAD, is_sealed, sealed
-from anabranch.engines.spark.tasks import channel_at, freeze
-from anabranch.engines.spark.tripwires import begun, ended
+from anabranch.dataflow.channels.channel import Channel
+from anabranch.dataflow.channels.levels import channel_at
+from anabranch.dataflow.channels.tripwires import begun, ended
+from anabranch.dataflow.streams.sealed_files import HEAD, is_sealed, sealed
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.sending import Sender
+from anabranch.dataflow.transport.shipping import Job, unshipped
+from anabranch.engines.spark.job.tasks import freeze
 
 _MOST_WARM = 64  # channels in one worker
 _LEAST_TO_PACK = 1 << 20  # bytes of changes

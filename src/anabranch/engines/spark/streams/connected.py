@@ -15,10 +15,10 @@ from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.engines.spark.session.spark_errors import spark_error
+from anabranch.engines.spark.session.waiting import told_while_waiting
 from anabranch.engines.spark.streams.handover import Handover, Taker
-from anabranch.engines.spark.troubles import spark_error
-from anabranch.engines.spark.waiting import told_while_waiting
 
 _SECONDS_TO_ANSWER = 15.0
 _SECONDS_TO_END = 10.0

@@ -11,11 +11,11 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
 
-from anabranch.engines.spark.chunk_rows import ROW
-from anabranch.engines.spark.shipping import unshipped
-from anabranch.engines.spark.streams.entries import Entry, EntryLog
+from anabranch.dataflow.streams.entries import Entry, EntryLog
+from anabranch.dataflow.transport.shipping import unshipped
+from anabranch.engines.spark.job.row_batches import ROW
+from anabranch.engines.spark.job.tasks import in_batches
 from anabranch.engines.spark.streams.handover import Handover
-from anabranch.engines.spark.tasks import in_batches
 
 _MOST_ENTRIES = 1_000  # in a batch: each is an epoch, and has rows of its own in every channel
 
@@ -76,7 +76,7 @@ class _Reader(DataSourceStreamReader):
         return [Entries(first + at, entries[at : at + each]) for at in range(0, len(entries), each)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        from anabranch.engines.spark.streams.entry_tasks import EntryTask
+        from anabranch.dataflow.streams.entry_tasks import EntryTask
 
         assert isinstance(partition, Entries)
         job = unshipped(self._shipment)

@@ -7,8 +7,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from anabranch.engines.spark.streams.sealed_files import BEGIN_ANEW, MAKE_ROOM
-from anabranch.engines.spark.troubles import JAVA_HAS_GONE, SparkError, spark_error
+from anabranch.dataflow.streams.sealed_files import BEGIN_ANEW, MAKE_ROOM
+from anabranch.engines.spark.session.spark_errors import JAVA_HAS_GONE, SparkError, spark_error
 from anabranch.errors import in_words, shortened
 
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")

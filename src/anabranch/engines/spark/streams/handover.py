@@ -20,8 +20,8 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
-from anabranch.engines.spark.streams.sealed_files import read_sealed, write_sealed
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.dataflow.streams.sealed_files import read_sealed, write_sealed
 from anabranch.errors import in_words
 
 _OFTEN = 0.01  # seconds

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import cast
 
-from anabranch.engines.reading import Slice
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
-from anabranch.engines.spark.streams.entries import EntryLog
-from anabranch.engines.spark.streams.sealed_files import DamagedCheckpoint, read_sealed
+from anabranch.dataflow.sources.reading import Slice
+from anabranch.dataflow.streams.checkpoint import Checkpoint, Commit
+from anabranch.dataflow.streams.entries import EntryLog
+from anabranch.dataflow.streams.sealed_files import DamagedCheckpoint, read_sealed
 from anabranch.engines.spark.streams.spark_files import SparkLogs, check_files, read_logs
 from anabranch.graph.model import Graph
 from anabranch.operators.sinks.base import SinkDefinition

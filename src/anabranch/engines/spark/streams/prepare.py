@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from anabranch.codegen.forms import Form
-from anabranch.engines.spark.generating import generated
-from anabranch.engines.spark.layout import Layout
-from anabranch.engines.spark.lower import lower
-from anabranch.engines.spark.shipping import Job
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, CheckpointError
-from anabranch.engines.spark.streams.entry_tasks import has_one_stream
-from anabranch.engines.spark.streams.identity import check_same, identity_of
-from anabranch.engines.spark.tripwires import tripwire_of
+from anabranch.dataflow.channels.tripwires import tripwire_of
+from anabranch.dataflow.layout.generating import generated
+from anabranch.dataflow.layout.lower import lower
+from anabranch.dataflow.layout.places import Layout
+from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
+from anabranch.dataflow.streams.entry_tasks import has_one_stream
+from anabranch.dataflow.streams.identity import check_same, identity_of
+from anabranch.dataflow.transport.shipping import Job
 from anabranch.graph.degree import Channels, asked_channels, degree_of
 from anabranch.graph.plan import Plan
 

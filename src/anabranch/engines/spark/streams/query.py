@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.engines.base import Metrics, Result
-from anabranch.engines.spark.chunk_rows import Row, rows_in
-from anabranch.engines.spark.streams.arrivals import Arrivals
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, Commit
-from anabranch.engines.spark.streams.entries import EntryLog
+from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.streams.arrivals import Arrivals
+from anabranch.dataflow.streams.checkpoint import Checkpoint, Commit
+from anabranch.dataflow.streams.entries import EntryLog
+from anabranch.dataflow.streams.stream_tail import Done, StreamTail
+from anabranch.dataflow.transport.rows import Row
+from anabranch.engines.spark.job.row_batches import rows_in
 from anabranch.engines.spark.streams.failures import stream_error
-from anabranch.engines.spark.streams.stream_tail import Done, StreamTail
 from anabranch.errors import AnabranchError, RunError, UsageError
 
 _EVERY = 0.1  # seconds: how often it is looked whether Spark has stopped by itself

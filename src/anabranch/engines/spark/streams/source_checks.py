@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from anabranch.engines.shared_sources import may_share
+from anabranch.dataflow.sources.shared_sources import may_share
 from anabranch.errors import UsageError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import SourceDefinition

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from anabranch.engines.spark.streams.sealed_files import DamagedCheckpoint
+from anabranch.dataflow.streams.sealed_files import DamagedCheckpoint
 
 _CRC = re.compile(r"\.(.+)\.crc")
 _STATE = re.compile(r"(\d+)(?:_.+)?\.(?:changelog|zip)")  # of a version: batch n makes version n + 1

@@ -9,20 +9,22 @@ from pathlib import Path
 from typing import Any, cast
 
 from anabranch.codegen.forms import Form
-from anabranch.engines.base import Metrics
-from anabranch.engines.own_output import check_output_is_no_input
-from anabranch.engines.spark.chunk_rows import ROW
-from anabranch.engines.spark.exchange import described
-from anabranch.engines.spark.gone_java import hush
-from anabranch.engines.spark.session import SparkOptions, cores_of, is_on_this_machine, session_for
-from anabranch.engines.spark.session_settings import settings
-from anabranch.engines.spark.shipping import CannotBeSent, shipped
-from anabranch.engines.spark.streams.arrivals import Arrivals
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.streams.arrivals import Arrivals
+from anabranch.dataflow.streams.checkpoint import Checkpoint, folder_of
+from anabranch.dataflow.streams.entries import EntryLog
+from anabranch.dataflow.streams.stream_tail import StreamTail
+from anabranch.dataflow.tail.output_overlap import check_output_is_no_input
+from anabranch.dataflow.transport.shipping import CannotBeSent, shipped
+from anabranch.engines.spark.job.exchange import described
+from anabranch.engines.spark.job.row_batches import ROW
+from anabranch.engines.spark.session.gone_java import hush
+from anabranch.engines.spark.session.session import SparkOptions, cores_of, is_on_this_machine, session_for
+from anabranch.engines.spark.session.session_settings import settings
+from anabranch.engines.spark.session.spark_errors import is_of_gone_java
 from anabranch.engines.spark.streams.channel_state import Channels
-from anabranch.engines.spark.streams.checkpoint import Checkpoint, folder_of
 from anabranch.engines.spark.streams.connected import ServedQuery, is_connect, must_be_seen, must_be_shared
 from anabranch.engines.spark.streams.data_source import data_source
-from anabranch.engines.spark.streams.entries import EntryLog
 from anabranch.engines.spark.streams.failures import stream_error
 from anabranch.engines.spark.streams.handover import Giver, Taker, await_servers
 from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
@@ -30,8 +32,6 @@ from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.query import Query
 from anabranch.engines.spark.streams.routes import routes
 from anabranch.engines.spark.streams.source_checks import check_sources
-from anabranch.engines.spark.streams.stream_tail import StreamTail
-from anabranch.engines.spark.troubles import is_of_gone_java
 from anabranch.errors import UsageError
 from anabranch.graph.degree import Channels as AskedChannels
 from anabranch.graph.model import Graph

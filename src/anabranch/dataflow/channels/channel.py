@@ -1,0 +1,212 @@
+"""One channel of a place: a processing element, and what it needs to take pieces of streams and give others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Protocol
+
+import numpy as np
+
+from anabranch.codegen.build import built
+from anabranch.codegen.chunks import Chunk, as_columns
+from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
+from anabranch.codegen.stages import SavedTogether
+from anabranch.dataflow.layout.places import Arrival, Place
+from anabranch.dataflow.order.meeting import Arrived, Items, gathered, met
+from anabranch.dataflow.order.order_keys import LAST, Column, Columns, Moment, indices_of, width
+from anabranch.dataflow.order.pieces import Piece
+from anabranch.dataflow.transport.rows import Row, unpack
+from anabranch.dataflow.transport.sending import Sender
+from anabranch.dataflow.transport.shipping import Job
+from anabranch.errors import RunError
+from anabranch.graph.schema import Schema
+from anabranch.operators.metrics import OperatorMetrics
+
+Pieces = list[list[Piece]]  # by arrival
+
+
+class Follower(Protocol):
+    """What goes on in the same task with what a channel gives."""
+
+    place: Place
+    arriving: list[Arrival]
+
+    @property
+    def is_broken(self) -> bool: ...
+
+    def process(self, epoch: int, pieces: Pieces) -> Iterator[Row]: ...
+
+    def figures(self) -> Iterator[Row]: ...
+
+    def begin_figures(self) -> None: ...
+
+
+class Channel:
+    """One channel of a place in one task, and of those that follow it there."""
+
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
+        self.layout = job.layout
+        self.place = place
+        self.followers = {follower.place.id: follower for follower in followers}
+        self.sender = Sender(job.layout)
+        self.element: ProcessingElement = built(job.generated[place.id], origins=True, tracks_changes=tracks_changes)
+        self.arriving = job.layout.arriving(place.id)
+        self.lineage = job.layout.lineage_of_items(place)
+        self.has_stopped = False
+        self.reporter = job.reporter(place.id)
+        self.begin_figures()
+
+    @property
+    def state(self) -> Saved:
+        """All that is kept here and behind, to be saved and restored."""
+        behind = [follower.state for follower in self.followers.values() if isinstance(follower, Channel)]
+        states = [*self.kept(), *behind]
+        return states[0] if len(states) == 1 else SavedTogether(states)
+
+    def kept(self) -> list[Saved]:
+        return [self.element]
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether an operator stopped the run, here or behind."""
+        return self.has_stopped or any(follower.is_broken for follower in self.followers.values())
+
+    # Epochs -----------------------------------------------------------------------------------------------------
+
+    def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
+        pieces: Pieces = [[] for _ in self.arriving]
+        for row in rows:
+            pieces[row.arrival].append(unpack(self.schema(row.arrival), row.payload))
+        yield from self.process(epoch, pieces)
+
+    def schema(self, arrival: int) -> Schema:
+        """Of a stream, as it arrives."""
+        stream = self.arriving[arrival].stream
+        return self.layout.graph.operator(stream.operator).outputs[stream.port].schema
+
+    def process(self, epoch: int, pieces: Pieces) -> Iterator[Row]:
+        if self.has_stopped:
+            return
+        arrived = [
+            gathered(self.schema(at), each, width(arrival.lineage))
+            for at, (arrival, each) in enumerate(zip(self.arriving, pieces, strict=True))
+        ]
+        items = self.items(epoch, arrived)
+        try:
+            outputs = self.element.process(items.batch)
+        except Stopped as stopped:
+            self.has_stopped = True
+            yield from self._sent(epoch, items, stopped.outputs)
+            yield from self.sender.error(epoch, self.moment(items, stopped), self.error(stopped.error))
+            return
+        tuples = [len(one.chunk) for one, at in zip(arrived, self.arriving, strict=True) if at.clock is None]
+        self.reporter.add(sum(tuples), sum(map(len, outputs)))
+        yield from self._sent(epoch, items, outputs)
+
+    def items(self, epoch: int, arrived: list[Arrived]) -> Items:
+        return met(arrived, [arrival.lineage for arrival in self.arriving])
+
+    def moment(self, items: Items, stopped: Stopped) -> Moment:
+        """When an item failed: behind what it was made into before."""
+        return Moment(self.lineage, numbers_of(items, stopped.begun - 1))
+
+    def error(self, error: RunError) -> RunError:
+        """As a user is told."""
+        return error
+
+    # Outputs ----------------------------------------------------------------------------------------------------
+
+    def _sent(self, epoch: int, items: Items, outputs: list[Chunk]) -> Iterator[Row]:
+        local: dict[str, Pieces] = {}
+        for stream, chunk in zip(self.place.outputs, outputs, strict=True):
+            piece = self.piece(items, chunk)
+            for arrival in self.layout.leaving(stream):
+                follower = self.followers.get(arrival.place)
+                if follower is None:
+                    yield from self.sender.rows(arrival, epoch, piece)
+                elif not piece.is_empty:
+                    pieces = local.setdefault(arrival.place, [[] for _ in follower.arriving])
+                    pieces[follower.arriving.index(arrival)].append(piece)
+        for name, pieces in local.items():
+            yield from self.followers[name].process(epoch, pieces)
+
+    def piece(self, items: Items, chunk: Chunk) -> Piece:
+        """An output with the columns of its order, and where its punctuations and its end are."""
+        order, punctuations = numbers_behind(items, chunk)
+        if self.place.is_prolific:
+            of_tuples, of_punctuations = turns(chunk) if self.place.has_turns else indices(chunk)
+            order, punctuations = (*order, of_tuples), (*punctuations, of_punctuations) if punctuations else ()
+        end = self.end(items, int(self.place.is_prolific)) if chunk.is_last else None
+        if end is not None and self.place.has_turns:
+            assert chunk.ended is not None, "it is numbered like all that the place gives"
+            item, turn = chunk.ended
+            end = (*numbers_of(items, item), turn)
+        return Piece(as_columns(chunk), order, end, punctuations)
+
+    def ranked_piece(self, items: Items, chunk: Chunk, known: Chunk, ranks: Columns) -> Piece:
+        """The same where outputs have columns of their own; punctuations and the end are behind all that they gave."""
+        order, punctuations = numbers_behind(items, chunk)
+        if punctuations:
+            punctuations += (np.full(len(punctuations[0]), LAST),) * len(ranks)
+        return Piece(known, (*order, *ranks), self.end(items, len(ranks)) if chunk.is_last else None, punctuations)
+
+    def end(self, items: Items, more: int) -> tuple[int, ...]:
+        """A stream ends with the last of those it is made of, behind all that this gave: `more` columns say so."""
+        return (*numbers_of(items, max(items.ends)), *[int(LAST)] * more)
+
+    # Figures ----------------------------------------------------------------------------------------------------
+
+    def figures(self) -> Iterator[Row]:
+        """What was counted since `begin_figures`, or the start."""
+        self.reporter.write()
+        yield self.sender.figures(self.counted(), 0, list(self.element.notes))
+        for follower in self.followers.values():
+            yield from follower.figures()
+
+    def counted(self) -> dict[str, OperatorMetrics]:
+        return {
+            name: OperatorMetrics(
+                *(getattr(now, each.name) - getattr(self.before[name], each.name) for each in fields(now))
+            )
+            for name, now in self.element.metrics.items()
+        }
+
+    def begin_figures(self) -> None:
+        """Count from here on: those of the batches before are with the driver."""
+        self.before = {name: replace(counted) for name, counted in self.element.metrics.items()}
+        for follower in self.followers.values():
+            follower.begin_figures()
+
+
+def numbers_behind(items: Items, chunk: Chunk) -> tuple[Columns, Columns]:
+    """The places in the order that tuples of an output have from their items, and those of its punctuations, if any."""
+    order = tuple(column[_known(chunk.origins)] for column in items.order)
+    if not len(chunk.punctuations):
+        return order, ()
+    return order, tuple(column[_known(chunk.punctuation_origins)] for column in items.order)
+
+
+def indices(chunk: Chunk) -> tuple[Column, Column]:
+    """Which each tuple, and each punctuation, is of all that came from one item."""
+    origins, before = _known(chunk.origins), np.array(chunk.punctuations, np.int64)
+    if not len(before):
+        return indices_of(origins), before
+    found = indices_of(np.insert(origins, before, _known(chunk.punctuation_origins)))
+    places = before + np.arange(len(before))
+    return np.delete(found, places), found[places]
+
+
+def turns(chunk: Chunk) -> tuple[Column, Column]:
+    """The same, of all that came from one item on any output."""
+    return _known(chunk.turns), _known(chunk.punctuation_turns)
+
+
+def _known(origins: Column | None) -> Column:
+    """Native code that never gives anything has none."""
+    return np.empty(0, np.int64) if origins is None else origins
+
+
+def numbers_of(items: Items, at: int) -> tuple[int, ...]:
+    """The place of an item in the order."""
+    return tuple(int(column[at]) for column in items.order)

@@ -1,0 +1,72 @@
+"""Where the tripwire is: around the channels of a task, and around what tasks do that read a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from anabranch.codegen.build import Decision
+from anabranch.dataflow.layout.places import SOURCES, Layout, Place
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.sending import Sender
+from anabranch.dataflow.transport.shipping import Job
+from anabranch.graph.model import Operator
+from anabranch.operators.failures import ALWAYS_STOP
+from anabranch.tripwire.arrays import is_write
+from anabranch.tripwire.reached import Change
+from anabranch.tripwire.watch import Tripwire
+
+if is_write not in ALWAYS_STOP:
+    ALWAYS_STOP.append(is_write)
+
+
+def tripwire_of(layout: Layout, generated: Mapping[str, Decision]) -> Tripwire:
+    """In the driver: what is shared at places that run several times at once."""
+    return Tripwire.of(
+        {
+            place.id: _operators(generated[place.id])
+            for place in layout.places
+            if place.id in generated and (place.region is not None or place.id == SOURCES)
+        }
+    )
+
+
+def _operators(decision: Decision) -> tuple[Operator, ...]:
+    """Those that run: the objects in what is generated are not copied from anywhere."""
+    return tuple(stage.part.operator(each) for stage in decision.stages for each in stage.part.operators)
+
+
+def begun(job: Job, place: Place) -> Change | None:
+    """Before a channel begins, with those that follow it in the same task."""
+    return _looked(job, place, job.tripwire.begin)
+
+
+def ended(job: Job, place: Place) -> Change | None:
+    return _looked(job, place, job.tripwire.end)
+
+
+def _looked(
+    job: Job, place: Place, look: Callable[[str, Callable[[], Sequence[Operator]]], Change | None]
+) -> Change | None:
+    for each in _together(job.layout, place):
+        if each.id in job.generated:
+            change = look(each.id, partial(_operators, job.generated[each.id]))
+            if change is not None:
+                return change
+    return None
+
+
+def _together(layout: Layout, place: Place) -> Iterator[Place]:
+    yield place
+    for follower in layout.following(place):
+        yield from _together(layout, follower)
+
+
+def checked(job: Job, place: Place, rows: Iterator[Row]) -> Iterator[Row]:
+    """What a channel gives; instead of it, or behind it, what has changed. The driver sees that before all else."""
+    change = begun(job, place)
+    if change is None:
+        yield from rows
+        change = ended(job, place)
+    if change is not None:
+        yield Sender(job.layout).change(change)

@@ -1,0 +1,174 @@
+"""Sources that are drawn in turn, each read by a task of its own.
+
+A task that draws from all sources reads them row by row. But where tuples are drawn alternately (`source_order.py`),
+who reads the n-th item of a source knows its place: in the n-th round, when it is this source's turn. Sources that have
+ended by then are passed over, which does not change the order of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.dataflow.sources.expected_size import expected_in, expected_of
+from anabranch.dataflow.sources.reading import slices_of_file
+from anabranch.dataflow.sources.reading.slices import SLICE_SIZE
+from anabranch.dataflow.sources.source_order_by_columns import ColumnReader, Found
+from anabranch.dataflow.sources.source_slices import cut_source, is_in_slices, read
+from anabranch.graph.model import Graph, Operator
+from anabranch.operators.base import SourceDefinition
+from anabranch.operators.sources.located import located
+from anabranch.operators.sources.read_files import ReadFiles
+
+_LEAST_ROUNDS = 256  # of an epoch, where there are many readers: what each sends should not be crumbs
+_MOST_READERS = 1_024  # so that an epoch does not become too large by that
+_LAST_EPOCH = 1 << 40  # behind all others
+_BYTES_IN_HAND = 64 * 2**20  # of all files together that are drawn by order: each has a slice in hand
+_PLAIN = ("int", "str", "bool", "bytes", "date", "datetime")  # kinds of keys that are the same in another process
+
+_Turn = TypeVar("_Turn", int, npt.NDArray[np.int64])
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What is drawn from in its turn: a source or a partition of it, in slices that follow one another."""
+
+    source: str
+    slices: tuple[Any, ...]
+    expected: int  # tuples, about
+    name: str = ""  # of the partition
+
+
+@dataclass(frozen=True)
+class Readers:
+    """All readers, in order of declaration; an epoch has so many `rounds`."""
+
+    each: tuple[Reader, ...]
+    rounds: int
+    is_partitioned: bool = False  # they are the partitions of one source
+
+    @property
+    def epochs(self) -> int:
+        """About how many there are."""
+        return max(reader.expected for reader in self.each) // self.rounds + 1
+
+    def place(self, number: int, turn: _Turn) -> _Turn:
+        """The place within its epoch of what a reader gives in a turn of its own."""
+        return turn % self.rounds * len(self.each) + number
+
+    def end(self, number: int, turn: int) -> tuple[int, int] | None:
+        """The epoch and the place of the end that a reader has to send, whose last turn is over."""
+        if not self.is_partitioned:
+            return turn // self.rounds, self.place(number, turn)
+        return (_LAST_EPOCH, 0) if number == 0 else None  # which partition is the last to end is not known
+
+
+def can_be_read_apart(graph: Graph, *, partitions: bool = True) -> bool:
+    """Whether each reader can have a task of its own, as far as that is known without reading the sources."""
+    if len(graph.sources) == 1 and _is_in_partitions(graph.sources[0]):
+        return partitions
+    return not _is_by_order(graph) and all(map(is_in_slices, graph.sources))
+
+
+def _is_by_order(graph: Graph) -> bool:
+    """Whether who is drawn from depends on what the others have."""
+    definitions = [cast(SourceDefinition, source.definition) for source in graph.sources]
+    return len(definitions) > 1 and all(definition.order_by is not None for definition in definitions)
+
+
+def _is_in_partitions(source: Operator) -> bool:
+    """Whether it is files that are drawn in turn, whose keys can be compared elsewhere (`partition_keys.py`)."""
+    match source.definition:
+        case ReadFiles(partition_by=(_, *_) as key, order_by=None):
+            is_plain = all(source.outputs[0].schema[name].kind in _PLAIN for name in key)
+            return is_plain and source.on_error == "stop"
+    return False
+
+
+def readers_of(graph: Graph, epoch: int, *, partitions: bool = True) -> Readers | None:
+    """The readers of a program; None where one task has to draw from all of its sources.
+
+    `partitions` says whether those of a source may be among them: a key that two of them have is known only when all
+    have been read.
+    """
+    if not can_be_read_apart(graph, partitions=partitions):
+        return None
+    is_partitioned = _is_in_partitions(graph.sources[0])
+    readers = _partitions(graph.sources[0]) if is_partitioned else _sources(graph, epoch)
+    if readers is None or len(readers) > _MOST_READERS:
+        return None
+    rounds = max(1, epoch // len(readers), min(epoch, _LEAST_ROUNDS))
+    return Readers(tuple(readers), rounds, is_partitioned and len(readers) > 1)
+
+
+def _sources(graph: Graph, epoch: int) -> list[Reader] | None:
+    found = []
+    for source in graph.sources:
+        slices = cut_source(source, epoch)
+        if slices is None:
+            return None
+        found.append(Reader(source.id, slices, expected_of(source)))
+    return found
+
+
+def _partitions(source: Operator) -> list[Reader] | None:
+    files = cast(ReadFiles, source.definition)
+    if files.is_live:
+        return None
+    found = []
+    for path in files.files():
+        with located(source):
+            slices = slices_of_file(files, path)
+        if slices is None:
+            return None
+        found.append(Reader(source.id, tuple(slices), expected_in(path), str(path)))
+    return found
+
+
+# By order -----------------------------------------------------------------------------------------------------------
+
+
+def readers_by_order(graph: Graph, epoch: int) -> list[ColumnReader] | None:
+    """What one task reads by columns, of sources that all say `order_by`; None where it has to draw row by row."""
+    if any(cast(SourceDefinition, source.definition).order_by is None for source in graph.sources):
+        return None
+    found: list[ColumnReader] = []
+    many = sum(map(_count_of_readers, graph.sources))
+    if many > _MOST_READERS:
+        return None
+    for source in graph.sources:
+        readers = _by_order(source, epoch, min(SLICE_SIZE, _BYTES_IN_HAND // many))
+        if readers is None:
+            return None
+        found += readers
+    return found
+
+
+def _count_of_readers(source: Operator) -> int:
+    match source.definition:
+        case ReadFiles(partition_by=(_, *_)) as files:
+            with located(source):
+                return len(files.files())
+    return 1
+
+
+def _by_order(source: Operator, epoch: int, size: int) -> list[ColumnReader] | None:
+    cut: list[tuple[str, Sequence[Any] | None]]
+    match source.definition:
+        case ReadFiles(partition_by=(_, *_), is_live=False) as files:
+            with located(source):
+                cut = [(str(path), slices_of_file(files, path, size=size)) for path in files.files()]
+        case _:
+            cut = [("", cut_source(source, epoch, most=size))]
+    if any(slices is None for _, slices in cut):
+        return None
+    return [ColumnReader(source, name, _read_all(source, slices or ())) for name, slices in cut]
+
+
+def _read_all(source: Operator, slices: Iterable[Any]) -> Iterator[Found]:
+    for each in slices:
+        yield from read(source, each)

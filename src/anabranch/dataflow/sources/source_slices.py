@@ -1,0 +1,148 @@
+"""The sources of a program as tasks read them: slices of the only one, each an epoch, or of one of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from anabranch.codegen.chunks import Chunk
+from anabranch.dataflow.sources.reading import chunks_of, slices_of
+from anabranch.dataflow.sources.reading.slices import SLICE_SIZE
+from anabranch.dataflow.sources.shared_sources import may_share
+from anabranch.dataflow.sources.source_order import Failed
+from anabranch.graph.model import Graph, Operator
+from anabranch.graph.values import ValueProblem, normalizer
+from anabranch.operators.base import SourceDefinition, Unreadable
+from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_items import FromItems, unreadable_item
+from anabranch.operators.sources.located import located
+from anabranch.operators.sources.read_files import ReadFiles
+
+EPOCH = 16_384  # tuples, of sources that are counted
+_BYTES_PER_TUPLE = 8  # of a file, at least
+_SLICES_PER_CORE = 8
+_ROWS_AT_ONCE = 1 << 18
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The tuples of a `beacon` or of `from_items` from one number up to another."""
+
+    start: int
+    stop: int
+
+
+def must_stay(graph: Graph) -> str | None:
+    """Why the sources have to be read where the program was built."""
+    for source in graph.sources:
+        with located(source):
+            is_live = cast(SourceDefinition, source.definition).is_live
+        if is_live:
+            return f"'{source.id}' gives tuples as they arrive"
+        if isinstance(source.definition, Beacon) and source.definition.count is None:
+            return f"'{source.id}' has no end, for which a job would wait"
+        if may_share(source):
+            return f"'{source.id}' may share something with the operators"
+    return None
+
+
+def can_be_cut(graph: Graph) -> bool:
+    """Whether the only source of a program is one that can be cut into slices, as far as that is known without it."""
+    return len(graph.sources) == 1 and is_in_slices(graph.sources[0])
+
+
+def is_in_slices(source: Operator) -> bool:
+    """The same of one source."""
+    if len(source.outputs) > 1:
+        return False
+    match source.definition:
+        case Beacon(count=int()) | FromItems(items=tuple() | range(), partition_by=()):
+            return True
+        case ReadFiles(partition_by=()):
+            return True
+    return False
+
+
+def cut(graph: Graph, epoch: int = EPOCH, cores: int = 1) -> tuple[Any, ...] | None:
+    """The only source in slices, in order; None where there are several or it cannot be cut."""
+    if not can_be_cut(graph):
+        return None
+    return cut_source(graph.sources[0], epoch, cores) or None
+
+
+def cut_source(source: Operator, epoch: int, cores: int = 1, most: int = SLICE_SIZE) -> tuple[Any, ...] | None:
+    """A source that is not partitioned in slices, of at most so many bytes, in order; None where it cannot be cut."""
+    match source.definition:
+        case Beacon(count=int(count)):
+            return _numbers(count, epoch)
+        case FromItems(items=tuple() | range() as items, partition_by=()):
+            return _numbers(len(items), epoch)
+        case ReadFiles(partition_by=()) as files:
+            with located(source):
+                slices = slices_of(files, size=min(most, _bytes_of_slice(files, epoch, cores)))
+            return None if slices is None else tuple(slices)
+    return None
+
+
+def _bytes_of_slice(files: ReadFiles, epoch: int, cores: int) -> int:
+    """A slice is a few epochs, but small enough that all cores have some."""
+    total = sum(map(_size, files.files()))
+    return max(1, min(SLICE_SIZE, max(epoch * _BYTES_PER_TUPLE, total // (cores * _SLICES_PER_CORE))))
+
+
+def _size(path: Path) -> int:
+    """What is gone by now, or a link that leads nowhere, is said when it is opened."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _numbers(count: int, epoch: int) -> tuple[Numbers, ...]:
+    return tuple(Numbers(start, min(start + epoch, count)) for start in range(0, max(count, 1), epoch))
+
+
+def read(source: Operator, piece: Any) -> Iterator[Chunk | Unreadable | Failed]:
+    """The tuples of a slice in order, and at their places what cannot be read."""
+    if isinstance(piece, Numbers):
+        yield from _gathered(source, _counted(source, piece))
+        return
+    yield from chunks_of(source, piece, chunk_size=_ROWS_AT_ONCE)
+
+
+def _gathered(source: Operator, items: Iterator[Any]) -> Iterator[Chunk | Unreadable | Failed]:
+    schema = source.outputs[0].schema
+    rows: list[Any] = []
+    for item in items:
+        if isinstance(item, Unreadable | Failed):
+            yield Chunk.of_rows(schema, rows)
+            yield item
+            rows = []
+        else:
+            rows.append(item)
+    yield Chunk.of_rows(schema, rows)
+
+
+def _counted(source: Operator, piece: Numbers) -> Iterator[Any]:
+    definition = source.definition
+    normalize = normalizer(source.outputs[0].schema)
+    make: Callable[[int], Any]
+    if isinstance(definition, Beacon):
+        make = definition.fn
+    else:
+        make = cast(Sequence[Any], cast(FromItems, definition).items).__getitem__
+    for number in range(piece.start, piece.stop):
+        try:
+            made = make(number)
+            item = normalize(made)
+        except ValueProblem as problem:
+            if isinstance(definition, Beacon):
+                yield Failed(problem)
+                return
+            item = unreadable_item(source.outputs[0].schema, number + 1, made, problem)
+        except Exception as problem:
+            yield Failed(problem)
+            return
+        yield item

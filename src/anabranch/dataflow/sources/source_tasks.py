@@ -1,0 +1,235 @@
+"""The tasks that read sources: each some epochs of the only source, or one task that draws from all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from anabranch.codegen.build import built
+from anabranch.codegen.chunks import Batch, Chunk, as_columns, joined
+from anabranch.codegen.part import Part, Stream
+from anabranch.codegen.pe import Stopped
+from anabranch.dataflow.channels.tripwires import checked
+from anabranch.dataflow.layout.places import PARTS, SOURCES, Layout
+from anabranch.dataflow.order.order_keys import DRAW, Moment
+from anabranch.dataflow.order.pieces import Piece
+from anabranch.dataflow.sources.drawn_epoch import DrawnEpoch
+from anabranch.dataflow.sources.readers import readers_by_order
+from anabranch.dataflow.sources.source_order import Drawn, Failed, after_bad_row, draw
+from anabranch.dataflow.sources.source_order_by_columns import draw_by_columns
+from anabranch.dataflow.sources.source_slices import read
+from anabranch.dataflow.tail.parts import PartWriter
+from anabranch.dataflow.transport.rows import Row
+from anabranch.dataflow.transport.sending import Sender
+from anabranch.dataflow.transport.shipping import Job
+from anabranch.errors import RunError
+from anabranch.graph.model import Operator
+from anabranch.operators.base import FINAL, Unreadable
+from anabranch.operators.metrics import OperatorMetrics
+
+
+def drawn_rows(job: Job) -> Iterator[Row]:
+    """All that one task draws, with what it counted, and a row that says where it ends."""
+    task = DrawTask(job)
+    yield from task.rows(_items(job))
+    yield task.figures()
+    yield task.sender.end(task.epoch)
+
+
+def _items(job: Job) -> Iterator[Drawn | Batch]:
+    """All items of all sources, by columns where that can be."""
+    sources = job.layout.graph.sources
+    readers = readers_by_order(job.layout.graph, job.epoch)
+    yield from draw(sources) if readers is None else draw_by_columns(sources, readers)
+
+
+def part_behind_the_source(layout: Layout) -> Part | None:
+    """The stateless operators that follow the only source at once."""
+    place = layout.place(SOURCES)
+    operators = tuple(each for each in place.operators if not layout.graph.operator(each).is_source)
+    if not operators:
+        return None
+    return Part(layout.graph, operators, (Stream(layout.graph.sources[0].id),), place.outputs)
+
+
+class SliceTask:
+    """Reads slices, and runs the stateless operators that follow the source at once."""
+
+    def __init__(self, job: Job, source: Operator) -> None:
+        self.job = job
+        self.place = job.layout.place(SOURCES)
+        self.sender = Sender(job.layout)
+        self.source = source
+        self.counted = OperatorMetrics()
+        self.tuples_in = 0
+        decision = job.generated.get(SOURCES)
+        self.element = built(decision) if decision is not None else None
+        self.reporter = job.reporter(SOURCES)
+        self.parts = PartWriter(job) if job.parts else None
+
+    def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
+        return checked(self.job, self.place, self._rows(epochs))
+
+    def _rows(self, epochs: Iterable[int]) -> Iterator[Row]:
+        slices = self.job.slices
+        assert slices is not None
+        for epoch in epochs:
+            yield from self.epoch(epoch, slices[epoch], is_last=epoch == len(slices) - 1)
+        self.reporter.write()
+        yield self.figures()
+        if self.parts is not None:
+            yield from self.parts.figures()
+
+    def figures(self) -> Row:
+        operators = {self.source.id: self.counted}
+        notes: list[str] = []
+        if self.element is not None:
+            operators |= self.element.metrics
+            notes = self.element.notes
+        return self.sender.figures(operators, self.tuples_in, notes)
+
+    def epoch(self, epoch: int, piece: Any | None, *, is_last: bool) -> Iterator[Row]:
+        """The rows of a slice, which is an epoch; without one there are no more tuples, but an end."""
+        outputs: list[list[Chunk]] = [[] for _ in self.place.outputs]
+        error: RunError | None = None
+        before = self.tuples_in
+        try:
+            for found in read(self.source, piece) if piece is not None else ():
+                for number, chunk in self._processed(found):
+                    outputs[number].append(chunk)
+        except Stopped as stopped:
+            for number, chunk in enumerate(stopped.outputs):
+                outputs[number].append(chunk)
+            error = stopped.error
+        except RunError as problem:
+            error = problem
+        count = 0
+        self.reporter.add(self.tuples_in - before, 0)
+        for stream, chunks in zip(self.place.outputs, outputs, strict=True):
+            schema = self.job.layout.graph.operator(stream.operator).outputs[stream.port].schema
+            chunk = as_columns(joined(schema, chunks)) if chunks else Chunk.of_rows(schema, [])
+            count = len(chunk)
+            sent = Piece(chunk, None, (count,) if is_last and error is None else None)
+            self.reporter.add(0, count)
+            for arrival in self.job.layout.leaving(stream):
+                if arrival.place == PARTS:
+                    assert self.parts is not None
+                    yield from self.parts.write_whole(epoch, sent)
+                else:
+                    yield from self.sender.rows(arrival, epoch, sent)
+        if error is not None:
+            yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
+
+    def _processed(self, found: Chunk | Unreadable | Failed) -> Iterator[tuple[int, Chunk]]:
+        if not isinstance(found, Chunk):
+            self.tuples_in += isinstance(found, Unreadable)
+            after_bad_row(self.source, self.counted, found)
+            return
+        self.tuples_in += len(found)
+        self.counted.emitted += len(found)
+        if self.element is None:
+            yield 0, found
+        elif len(found):
+            yield from enumerate(self.element.process(Batch((found,))))
+
+
+class DrawTask:
+    """Draws from all sources, in the order of the program, an epoch at a time."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.graph = job.layout.graph
+        self.place = job.layout.place(SOURCES)
+        self.sender = Sender(job.layout)
+        self.numbers = {stream: number for number, stream in enumerate(self.place.outputs)}
+        self.schemas = [self.graph.operator(each.operator).outputs[each.port].schema for each in self.place.outputs]
+        self.gathered = DrawnEpoch(self.schemas)
+        self.epoch = 0
+        self.has_ended = False
+        self._count_anew()
+
+    def _count_anew(self) -> None:
+        self.counted = {source.id: OperatorMetrics() for source in self.graph.sources}
+        self.tuples_in = self.reported = 0
+
+    def rows(self, drawn: Iterator[Drawn | Batch | None]) -> Iterator[Row]:
+        """The rows of what is drawn, up to where nothing comes for a while (None) or to the end."""
+        self.reporter = self.job.reporter(SOURCES)
+        error: RunError | None = None
+        try:
+            for each in drawn:
+                if each is None:
+                    break
+                if isinstance(each, Batch):
+                    yield from self._gather_columns(each)
+                else:
+                    self._gather(*each)
+                if len(self.gathered) >= self.job.epoch:
+                    yield from self._sent()
+            else:
+                self.has_ended = True
+        except RunError as problem:
+            error, self.has_ended = problem, True
+        epoch, count = self.epoch, len(self.gathered)
+        yield from self._sent()
+        self.reporter.write()
+        if error is not None:
+            yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
+
+    def figures(self) -> Row:
+        """What was counted since this was last asked for."""
+        row = self.sender.figures(self.counted, self.tuples_in, [])
+        self._count_anew()
+        return row
+
+    def _gather(self, source: Operator, item: Any) -> None:
+        port = 0
+        if isinstance(item, Unreadable | Failed):
+            self.tuples_in += isinstance(item, Unreadable)
+            letter = after_bad_row(source, self.counted[source.id], item)
+            if letter is None:
+                return
+            self.tuples_in -= 1
+            port, item = letter
+        ports = range(len(source.outputs)) if item is FINAL else (port,)
+        for each in ports:
+            number = self.numbers.get(Stream(source.id, each))
+            if item is not FINAL:
+                self.counted[source.id].emitted += 1
+                self.tuples_in += 1
+            if number is not None:
+                self.gathered.add(number, item)
+
+    def _gather_columns(self, batch: Batch) -> Iterator[Row]:
+        """Tuples, with an input for each source: so many at a time as an epoch has room for."""
+        assert batch.turns is not None
+        sources = self.graph.sources
+        numbers = np.array([self.numbers.get(Stream(source.id), -1) for source in sources], np.int64)
+        start, begun = 0, np.zeros(len(sources), np.int64)
+        while start < len(batch.turns):
+            turns = batch.turns[start : start + self.job.epoch - len(self.gathered)]
+            counts = np.bincount(turns, minlength=len(sources))
+            cuts = {}
+            for at in np.flatnonzero(counts).tolist():
+                chunk, count = batch.chunks[at], int(counts[at])
+                assert chunk is not None
+                cuts[int(numbers[at])] = chunk.cut(int(begun[at]), int(begun[at]) + count)
+                self.counted[sources[at].id].emitted += count
+            cuts.pop(-1, None)  # of a source whose tuples nobody takes
+            of_streams = numbers[turns]
+            self.gathered.add_columns(cuts, of_streams[of_streams >= 0])
+            self.tuples_in += len(turns)
+            start, begun = start + len(turns), begun + counts
+            if len(self.gathered) >= self.job.epoch:
+                yield from self._sent()
+
+    def _sent(self) -> Iterator[Row]:
+        self.reporter.add(self.tuples_in - self.reported, self.gathered.tuples)
+        self.reported = self.tuples_in
+        for stream, piece in zip(self.place.outputs, self.gathered.pieces(), strict=True):
+            for arrival in self.job.layout.leaving(stream):
+                yield from self.sender.rows(arrival, self.epoch, piece)
+        self.epoch += 1
+        self.gathered = DrawnEpoch(self.schemas)

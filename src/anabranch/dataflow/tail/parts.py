@@ -1,0 +1,193 @@
+"""A large output that is written by many tasks: a folder of files, one for each epoch (design, section 5.1).
+
+Without an order there is one for each epoch of a channel: nothing is exchanged between a parallel region and the sink.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from anabranch.dataflow.layout.places import PARTS, TAIL, Layout, Place
+from anabranch.dataflow.order.meeting import Arrived, gathered, order_of, without
+from anabranch.dataflow.order.order_keys import Moment, width
+from anabranch.dataflow.order.pieces import Piece
+from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.tail.local_part import ChunkSink
+from anabranch.dataflow.transport.rows import Kind, Row, unpack
+from anabranch.dataflow.transport.sending import Sender
+from anabranch.dataflow.transport.shipping import Job, unship_error
+from anabranch.errors import RunError, SinkError
+from anabranch.graph.model import Operator
+from anabranch.operators.base import SinkMeaning
+from anabranch.operators.sinks.base import located
+from anabranch.operators.sinks.write_file import WriteFile
+
+
+def with_parts(layout: Layout, channels: int) -> Layout:
+    """The same, with tasks that write the only sink of a program, where that is a folder and has no tail before it."""
+    tail = layout.place(TAIL)
+    [*sinks] = layout.graph.sinks
+    if len(sinks) > 1 or tail.operators or len(layout.arriving(TAIL)) != 1 or not _is_folder(sinks[0]):
+        return layout
+    [arrival] = layout.arriving(TAIL)
+    before = layout.place_of(arrival.stream.operator)
+    if before.region is not None and not layout.is_ordered:  # each channel writes what it gives
+        parts = Place(PARTS, (sinks[0].id,), before.level, before.channels, tail.inputs, follows=before.id)
+    else:
+        parts = Place(PARTS, (sinks[0].id,), tail.level, channels, tail.inputs)
+    places = (*(place for place in layout.places if not place.is_tail), parts, replace(tail, level=parts.level + 1))
+    others = [each for each in layout.arrivals if each is not arrival]
+    return replace(layout, places=places, arrivals=(*others, replace(arrival, place=PARTS)))
+
+
+def _is_folder(sink: Operator) -> bool:
+    return isinstance(sink.definition, WriteFile) and sink.definition.is_folder
+
+
+def _not_seen(sink: Operator, what: str) -> SinkError:
+    """Not all machines see the folder of an output."""
+    assert isinstance(sink.definition, WriteFile)
+    hint = "all machines must see the folder of an output, under the same path"
+    return SinkError(f"{Path(sink.definition.path)}/: {what}", location=sink.location, hint=hint)
+
+
+class PartWriter:
+    """Writes the epochs that come to it, each as a file that is there whole or not at all."""
+
+    def __init__(self, job: Job) -> None:
+        self.place = job.layout.place(PARTS)
+        [self.arrival] = job.layout.arriving(PARTS)
+        self.graph = job.layout.graph
+        self.sink = self.graph.operator(self.place.operators[0])
+        self.schema = self.sink.inputs[0].schema
+        self.folder = Path(job.parts)
+        self.metrics = Metrics()
+        self.metrics.start(self.graph)
+        self.sender = Sender(job.layout)
+        self.written: list[int] = []
+
+    def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
+        failed: Moment | None = None
+        pieces: list[Piece] = []
+        for row in rows:
+            if row.kind == Kind.ERROR:
+                moment, _ = unship_error(bytes(row.payload), self.graph)
+                failed = moment if failed is None or moment.is_before(failed) else failed
+            else:
+                pieces.append(unpack(self.schema, row.payload))
+        arrived = gathered(self.schema, pieces, width(self.arrival.lineage))
+        if failed is not None:
+            arrived = without(arrived, self.arrival.lineage, failed)
+        yield from self.write(epoch, arrived)
+
+    def write_whole(self, epoch: int, piece: Piece) -> Iterator[Row]:
+        """Where an epoch is read it is in order: between a parallel source and a parallel sink nothing is exchanged."""
+        yield from self.write(epoch, Arrived(piece.chunk, order_of(piece), None))
+
+    def write(self, epoch: int, arrived: Arrived) -> Iterator[Row]:
+        if not len(arrived.chunk):
+            return
+        before = self.metrics[self.sink.id].received
+        number = self.number(epoch)
+        try:
+            with self._part(number) as part:
+                part.write(arrived.chunk, self.metrics)
+        except RunError as error:
+            at = max(0, self.metrics[self.sink.id].received - before - 1)
+            numbers = tuple(int(column[at]) for column in arrived.order)
+            yield self.sender.failure(epoch, Moment(self.arrival.lineage, numbers), error)
+        else:
+            self.written.append(number)
+
+    def number(self, epoch: int) -> int:
+        """Of the file of an epoch."""
+        return epoch
+
+    @contextmanager
+    def _part(self, number: int) -> Iterator[ChunkSink]:
+        if not self.folder.is_dir():  # the driver has made it, under a name that nobody else has
+            raise _not_seen(self.sink, f"a worker does not see this folder ({socket.gethostname()})")
+        part = part_of(self.sink, self.folder, number)
+        part.meaning.open()
+        try:
+            yield part
+            part.meaning.close()
+        except RunError:
+            part.meaning.keep()
+            raise
+        except BaseException:  # then the task is done again
+            part.meaning.discard()
+            raise
+
+    def figures(self) -> Iterator[Row]:
+        if self.written:
+            yield self.sender.written(self.written)
+        yield self.sender.figures({self.sink.id: self.metrics[self.sink.id]}, 0, [])
+
+
+class PartChannel(PartWriter):
+    """Writes what one channel gives, in the same task. It follows the last place of a program (`Channel.followers`)."""
+
+    is_broken = False  # an error of its own is a row, like all others
+
+    def __init__(self, job: Job, channel: int) -> None:
+        super().__init__(job)
+        self.arriving = [self.arrival]
+        self.channel = channel
+
+    def process(self, epoch: int, pieces: list[list[Piece]]) -> Iterator[Row]:
+        yield from self.write(epoch, gathered(self.schema, pieces[0], width(self.arrival.lineage)))
+
+    def number(self, epoch: int) -> int:
+        return epoch * self.place.channels + self.channel % self.place.channels
+
+    def begin_figures(self) -> None:
+        """All of a task's are sent at its end."""
+
+
+def part_of(sink: Operator, place: Path, number: int) -> ChunkSink:
+    """A sink of its own for one of the files."""
+    assert isinstance(sink.definition, WriteFile)
+    return ChunkSink(replace(sink, definition=sink.definition.part(place, number)))
+
+
+class WrittenParts(SinkMeaning):
+    """The folder in the driver, in the place of the sink's own meaning.
+
+    Of a run that did not succeed, whole files are kept; where it was broken off, those between them may be missing.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__(layout.graph.operator(layout.place(PARTS).operators[0]))
+        assert isinstance(self.operator.definition, WriteFile)
+        self.folder = self.operator.definition.folder()
+
+    def open(self) -> None:
+        with located(self.operator):
+            self.folder.open()
+
+    def check(self, written: Iterable[int]) -> None:
+        """What tasks say that they wrote is there."""
+        missing = self.folder.missing(written)
+        if missing is not None:
+            raise _not_seen(self.operator, f"{missing.name} was written by a worker, and is not there")
+
+    def complete(self) -> None:
+        if self.folder.is_empty:  # as everywhere: a file without rows
+            empty = part_of(self.operator, self.folder.place, 0).meaning
+            empty.open()
+            empty.close()
+
+    def close(self) -> None:
+        with located(self.operator):
+            self.folder.commit()
+
+    def keep(self) -> Path | None:
+        return self.folder.keep()
+
+    def discard(self) -> None:
+        self.folder.discard()

@@ -1,0 +1,218 @@
+"""The tail of a program: what has no parallel region behind it, with the sinks, in the driver's process."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any
+
+from anabranch.codegen.chunks import Chunk
+from anabranch.codegen.forms import Form
+from anabranch.dataflow.layout.places import TAIL, Layout
+from anabranch.dataflow.layout.repeated_arrivals import as_entered
+from anabranch.dataflow.order.meeting import Arrived, Items, gathered, met, without
+from anabranch.dataflow.order.order_keys import Moment, width
+from anabranch.dataflow.result import Metrics, Result, collected
+from anabranch.dataflow.tail.interrupts import Shield
+from anabranch.dataflow.tail.local_part import LocalPart
+from anabranch.dataflow.transport.rows import Kind, Row, unpack
+from anabranch.dataflow.transport.sending import FIGURES
+from anabranch.dataflow.transport.shipping import unship_error, unship_figures
+from anabranch.dataflow.transport.spooling import fetched
+from anabranch.errors import RunError, SharedStateError
+from anabranch.graph.model import Graph
+from anabranch.graph.schema import Schema
+from anabranch.operators.base import SinkMeaning
+from anabranch.tripwire.telling import error_of
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """What the tail has to do for an epoch: the tuples, and the error behind them if there is one."""
+
+    items: Items | None
+    error: RunError | None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What stops a run, and when."""
+
+    epoch: int
+    moment: Moment
+    error: RunError
+
+    def is_before(self, other: Failure | None) -> bool:
+        if other is None or self.epoch != other.epoch:
+            return other is None or self.epoch < other.epoch
+        return self.moment.is_before(other.moment)
+
+
+class Tail:
+    """Takes the rows that channels send, an epoch after the other."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        layout: Layout,
+        metrics: Metrics,
+        form: Form,
+        *,
+        tracks_changes: bool = False,
+        taken: Mapping[str, Callable[[Chunk], None]] = MappingProxyType({}),
+    ) -> None:
+        self.graph = graph
+        self.metrics = metrics
+        self.arriving = layout.arriving(TAIL)
+        entered, streams = as_entered(layout, TAIL)
+        operators = layout.place(TAIL).operators
+        self.spool = ""  # the folder of rows that are in files
+        self.states: dict[tuple[int, int], Row] = {}  # of channels that go on in another job, by place and number
+        self.written: list[int] = []  # files of an output, by tasks
+        self.is_ordered = layout.is_ordered
+        # Where tasks write what the program gives, there is nothing to do here.
+        self.local = (
+            LocalPart(entered, operators, streams, metrics, form, tracks_changes=tracks_changes, taken=taken)
+            if streams
+            else None
+        )
+
+    @property
+    def sinks(self) -> list[SinkMeaning]:
+        """In the order of the program, but for those that tasks write."""
+        return self.local.sinks() if self.local is not None else []
+
+    @property
+    def notes(self) -> list[str]:
+        return self.local.element.notes if self.local is not None else []
+
+    def process_all(self, arriving: Iterator[Row], shield: Shield) -> tuple[int, RunError] | None:
+        """Process what arrives, up to the first error in the order. That is returned, with its epoch."""
+        if not self.is_ordered:
+            failed = self._process_in_any_order(arriving, shield)
+            return None if failed is None else (failed.epoch, failed.error)
+        for epoch, arranged in self.in_order(arriving):
+            error = self.process(arranged, shield)
+            if error is not None:
+                return epoch, error
+        return None
+
+    def _process_in_any_order(self, arriving: Iterator[Row], shield: Shield) -> Failure | None:
+        """Errors come first, and nothing behind them is written. What comes before may still arrive."""
+        failed: Failure | None = None
+        for row in arriving:
+            found: Failure | None = None
+            if row.epoch == FIGURES:
+                self._put_aside([row])
+            elif row.kind == Kind.ERROR:
+                found = Failure(row.epoch, *unship_error(bytes(row.payload), self.graph))
+            elif failed is None or row.epoch <= failed.epoch:
+                found = self._process_alone(row, failed, shield)
+            if found is not None and found.is_before(failed):
+                failed = found
+        return failed
+
+    def _process_alone(self, row: Row, failed: Failure | None, shield: Shield) -> Failure | None:
+        """Write what a row holds that comes before a failure. The only sink may refuse a tuple of it."""
+        [arrival] = self.arriving
+        piece = unpack(self._schema(0), fetched(row, self.spool).payload)
+        arrived = gathered(self._schema(0), [piece], width(arrival.lineage))
+        if failed is not None and row.epoch == failed.epoch:
+            arrived = self._cut(0, arrived, failed.moment)
+        counted = self.metrics[self.graph.sinks[0].id]
+        before = counted.received
+        try:
+            self.process(Arranged(met([arrived], [arrival.lineage]), None), shield)
+        except RunError as error:
+            at = max(0, counted.received - before - 1)
+            numbers = tuple(int(column[at]) for column in arrived.order)
+            return Failure(row.epoch, Moment(arrival.lineage, numbers), error)
+        return None
+
+    def in_order(self, arriving: Iterator[Row]) -> Iterator[tuple[int, Arranged]]:
+        """The epochs of rows that come by epoch; the next is being put in order while one is processed."""
+        with ThreadPoolExecutor(1, thread_name_prefix="arrange") as thread:
+            begun: tuple[int, Future[Arranged]] | None = None
+            for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
+                if epoch == FIGURES:
+                    self._put_aside(rows)
+                    continue
+                ahead = epoch, thread.submit(self.arranged, list(rows))
+                if begun is not None:
+                    yield begun[0], begun[1].result()
+                begun = ahead
+            if begun is not None:
+                yield begun[0], begun[1].result()
+
+    def _put_aside(self, rows: Iterable[Row]) -> None:
+        counted = []
+        for row in rows:
+            if row.kind == Kind.FIGURES:
+                counted.append(row)
+            elif row.kind == Kind.WRITTEN:
+                self.written += json.loads(bytes(row.payload))
+            elif row.kind == Kind.CHANGE:
+                raise self.changed(row)
+            else:
+                self.states[row.arrival, row.channel] = row
+        self.add_figures(counted)
+
+    def epoch(self, rows: Iterable[Row], shield: Shield) -> RunError | None:
+        """Process what has arrived within an epoch, up to the first error in it."""
+        return self.process(self.arranged(rows), shield)
+
+    def arranged(self, rows: Iterable[Row]) -> Arranged:
+        """What has arrived within an epoch, in order. Nothing is changed by this, so it may be done ahead."""
+        failed: tuple[Moment, RunError] | None = None
+        pieces: list[list[Any]] = [[] for _ in self.arriving]
+        for row in rows:
+            if row.kind == Kind.ERROR:
+                found = unship_error(bytes(row.payload), self.graph)
+                if failed is None or found[0].is_before(failed[0]):
+                    failed = found
+            else:
+                pieces[row.arrival].append(unpack(self._schema(row.arrival), fetched(row, self.spool).payload))
+        arrived = [
+            gathered(self._schema(number), each, width(self.arriving[number].lineage))
+            for number, each in enumerate(pieces)
+        ]
+        if failed is not None:
+            arrived = [self._cut(number, one, failed[0]) for number, one in enumerate(arrived)]
+        items = met(arrived, [arrival.lineage for arrival in self.arriving]) if self.local is not None else None
+        return Arranged(items, failed[1] if failed is not None else None)
+
+    def process(self, arranged: Arranged, shield: Shield) -> RunError | None:
+        """Process the tuples of an epoch, and return the error that ends it."""
+        if self.local is not None and arranged.items:
+            with shield:
+                self.local.process(arranged.items.batch, len(arranged.items), lambda begun: None)
+        return arranged.error
+
+    def _schema(self, arrival: int) -> Schema:
+        stream = self.arriving[arrival].stream
+        return self.graph.operator(stream.operator).outputs[stream.port].schema
+
+    def _cut(self, number: int, one: Arrived, moment: Moment) -> Arrived:
+        return without(one, self.arriving[number].lineage, moment)
+
+    def add_figures(self, rows: Iterable[Row]) -> None:
+        """What tasks have counted."""
+        for row in rows:
+            operators, tuples_in, notes = unship_figures(bytes(row.payload))
+            self.metrics.tuples_in += tuples_in
+            self.metrics.notes += [note for note in notes if note not in self.metrics.notes]
+            for operator_id, counted in operators.items():
+                own = self.metrics[operator_id]
+                for name, count in vars(counted).items():
+                    setattr(own, name, getattr(own, name) + count)
+
+    def changed(self, row: Row) -> SharedStateError:
+        return error_of(pickle.loads(bytes(row.payload)), self.graph)
+
+    def result(self) -> Result:
+        return Result(self.graph, self.metrics, collected(self.sinks))

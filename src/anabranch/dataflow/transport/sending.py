@@ -1,0 +1,126 @@
+"""What places give to others: pieces of streams, errors and figures as rows."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from anabranch.codegen.chunks import taken
+from anabranch.dataflow.layout.places import PARTS, TAIL, Arrival, Clock, Layout, Place
+from anabranch.dataflow.order.order_keys import Column, Moment
+from anabranch.dataflow.order.pieces import Piece
+from anabranch.dataflow.order.ticks import bare_times, latest, ticks
+from anabranch.dataflow.transport.routing import channels_of
+from anabranch.dataflow.transport.rows import Kind, Row, pack
+from anabranch.dataflow.transport.shipping import ship_error, ship_figures
+from anabranch.errors import RunError
+from anabranch.operators.metrics import OperatorMetrics
+from anabranch.tripwire.arrays import written
+from anabranch.tripwire.reached import Change
+
+FIGURES = -1  # the epoch of rows that carry figures or states: they come first
+
+
+def by_channel(channels: Column, count: int) -> list[Column]:
+    """For each of so many channels the positions of its tuples, in order. Channels may be many more than tuples."""
+    small = channels.astype(np.uint16) if count <= 1 << 16 else channels  # those are sorted fastest
+    positions = np.argsort(small, kind="stable")
+    ends = np.searchsorted(channels[positions], np.arange(1, count))
+    return np.split(positions, ends)
+
+
+class Sender:
+    """What a place gives to others: pieces of its output streams as rows."""
+
+    def __init__(self, layout: Layout, *, sends_all: bool = True) -> None:
+        """`sends_all` where nobody else sends tuples of a source in the same epoch."""
+        self.layout = layout
+        self.sends_all = sends_all
+        self.numbers = {place.id: number for number, place in enumerate(layout.places)}
+        self.arrivals = {
+            id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
+        }
+
+    def rows(self, arrival: Arrival, epoch: int, piece: Piece) -> Iterator[Row]:
+        """The rows that take a piece to its channels; punctuations and the end go to all of them."""
+        place = self.layout.place(arrival.place)
+        first = 0 if place.is_tail else self.layout.first_channel(place)
+        if arrival.clock is not None:
+            yield from self._clock_rows(arrival, arrival.clock, epoch, piece)
+            return
+        if place.channels == 1 or not arrival.key:
+            if not piece.is_empty:
+                yield self._row(arrival, first + epoch % place.channels, epoch, piece)
+            return
+        channels = channels_of(piece.chunk, arrival.key, place.channels)
+        order = piece.order if piece.order is not None else (np.arange(len(piece.chunk), dtype=np.int64),)
+        goes_to_all = piece.end is not None or bool(piece.punctuations)
+        for channel, positions in enumerate(by_channel(channels, place.channels)):
+            if not len(positions) and not goes_to_all:
+                continue
+            of_channel = tuple(column[positions] for column in order)
+            mine = Piece(taken(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
+            yield self._row(arrival, first + channel, epoch, mine)
+
+    def _clock_rows(self, arrival: Arrival, clock: Clock, epoch: int, piece: Piece) -> Iterator[Row]:
+        """What moves the time, to all channels that need it."""
+        place = self.layout.place(arrival.place)
+        first = self.layout.first_channel(place)
+        sends_all = self.sends_all and self.layout.place_of(arrival.stream.operator).channels == 1  # of an epoch
+        if clock.is_bare or clock.has_boundaries or not sends_all:
+            if clock.is_bare:
+                moving = bare_times(piece, clock.window)  # it is not known when tuples come on the other input
+            else:
+                moving = ticks(piece, clock.window) if clock.has_boundaries else latest(piece, clock.window, None)
+            if not moving.is_empty:
+                row = self._row(arrival, first, epoch, moving)
+                yield from (replace(row, channel=first + channel) for channel in range(place.channels))
+            return
+        channels = channels_of(piece.chunk, arrival.key, place.channels)
+        for channel, positions in enumerate(by_channel(channels, place.channels)):
+            moving = latest(piece, clock.window, positions)
+            if not moving.is_empty:
+                yield self._row(arrival, first + channel, epoch, moving)
+
+    def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:
+        return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, pack(piece))
+
+    def change(self, change: Change) -> Row:
+        """What channels share is not the same for all of them."""
+        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.CHANGE, pickle.dumps(change))
+
+    def failure(self, epoch: int, moment: Moment, error: RunError) -> Row:
+        """An error, for the driver."""
+        return Row(0, self.numbers[TAIL], epoch, 0, Kind.ERROR, ship_error(moment, error))
+
+    def error(self, epoch: int, moment: Moment, error: RunError) -> Iterator[Row]:
+        """An error, for the driver and for those who write what comes before it."""
+        change = written(error)
+        if change is not None:
+            yield self.change(change)
+            return
+        row = self.failure(epoch, moment, error)
+        yield row
+        if PARTS in self.numbers and self.layout.place(PARTS).follows is None:
+            place = self.layout.place(PARTS)
+            channel = self.layout.first_channel(place) + epoch % place.channels
+            yield replace(row, channel=channel, place=self.numbers[PARTS])
+
+    def state(self, channel: int, place: Place, state: bytes) -> Row:
+        """What a channel will need in the next round, for the driver to keep; `arrival` is the place."""
+        return Row(channel, self.numbers[TAIL], FIGURES, self.numbers[place.id], Kind.STATE, state)
+
+    def written(self, parts: list[int]) -> Row:
+        """Which files of an output are there now, for the driver to check."""
+        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.WRITTEN, json.dumps(parts).encode())
+
+    def end(self, epoch: int) -> Row:
+        """There are no epochs behind this one."""
+        return Row(0, self.numbers[TAIL], epoch, 0, Kind.END, b"")
+
+    def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
+        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(operators, tuples_in, notes))
