@@ -1,0 +1,58 @@
+"""Programs that the analysis called parallel once, and that gave other tuples in parallel: none is any more."""
+
+from __future__ import annotations
+
+import decimal
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anabranch.analysis import analyze_function, analyze_operator
+from anabranch.graph.schema import schema_of
+
+from .traps.ask import out_of_sight
+
+HEADER = "from typing import NamedTuple\nclass T(NamedTuple):\n    k: int\n    v: float\n"
+_TEXT = Path(__file__).with_name("once_called_parallel.txt").read_text()
+PROGRAMS = dict(part.split("\n", 1) for part in re.split(r"^#### ", _TEXT, flags=re.MULTILINE)[1:])
+
+
+@pytest.fixture
+def settings_of_the_process() -> Iterator[None]:
+    """Some of the programs set them."""
+    with decimal.localcontext(), np.printoptions(), np.errstate():
+        yield
+
+
+@pytest.mark.usefixtures("settings_of_the_process")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_it_is_not_parallel(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, *others = re.split(r"^## file (\w+)\.py\n", PROGRAMS[name], flags=re.MULTILINE)
+    for module_name, text in zip(others[::2], others[1::2], strict=True):
+        (tmp_path / f"{module_name}.py").write_text(text)
+    file = tmp_path / "generated_program.py"
+    file.write_text(HEADER + source)
+    monkeypatch.syspath_prepend(tmp_path)
+    spec = importlib.util.spec_from_file_location("generated_program", file)
+    assert spec is not None
+    assert spec.loader is not None
+    program = importlib.util.module_from_spec(spec)
+    with out_of_sight():
+        sys.modules["generated_program"] = program
+        try:
+            spec.loader.exec_module(program)
+            schema = schema_of(program.T)
+            if hasattr(program, "Op"):
+                shared = analyze_operator(program.Op, inputs={"process": schema}, output=schema).shared
+            else:
+                found = analyze_function(program.op, input=schema, output=schema, emits="one")
+                shared = (*found.shared, *found.own)
+        finally:
+            for module_name in others[::2]:
+                sys.modules.pop(module_name, None)
+    assert shared
