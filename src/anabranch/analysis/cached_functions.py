@@ -24,7 +24,7 @@ from anabranch.analysis.constant_uses import is_known, is_store
 from anabranch.analysis.lifting import is_named_tuple_class, is_user_class
 from anabranch.analysis.lookup import static
 from anabranch.analysis.modules import Namespace, moment, namespace_of, neighbours
-from anabranch.analysis.reading import resolve
+from anabranch.analysis.resolving import resolve
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.uses import Use, uses_of

@@ -19,7 +19,7 @@ from anabranch.analysis.constant_variables import (
     rebound_variable,
 )
 from anabranch.analysis.holders import why_held
-from anabranch.analysis.instances import IsIdle, may_belong_to, never, spellings, written_attribute
+from anabranch.analysis.instances import IsIdle, never, spellings, written_attribute
 from anabranch.analysis.modules import Namespace, moment, namespace_of, world
 from anabranch.analysis.origins import (
     ClassAttribute,
@@ -31,6 +31,7 @@ from anabranch.analysis.origins import (
     Origin,
     Variable,
 )
+from anabranch.analysis.receivers import may_belong_to
 from anabranch.analysis.reflection import MayBeOwner, exchanged_by_other_means, reached_by_other_means
 from anabranch.analysis.settled import is_in_idle_code
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, Shape, shape_of

@@ -16,7 +16,8 @@ from anabranch.analysis.constant_uses import (
 )
 from anabranch.analysis.modules import Namespace, mentioned_modules, neighbours
 from anabranch.analysis.origins import GlobalName
-from anabranch.analysis.reading import Reader, resolve
+from anabranch.analysis.reading import Reader
+from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
 from anabranch.analysis.shapes import Shape
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of

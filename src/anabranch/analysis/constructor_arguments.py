@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from anabranch.analysis.instances import argument_of
 from anabranch.analysis.modules import namespace_of, neighbours
-from anabranch.analysis.reading import Reader, is_definitely_fresh, resolve
+from anabranch.analysis.reading import Reader, is_definitely_fresh
+from anabranch.analysis.receivers import argument_of
+from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import scope_of
 from anabranch.analysis.uses import Use, uses_of
 

@@ -9,7 +9,8 @@ from typing import Any
 from anabranch.analysis.array_arguments import ALWAYS_NEW
 from anabranch.analysis.lifting import is_array, is_array_scalar
 from anabranch.analysis.purity import is_numpy_ufunc, spec_of
-from anabranch.analysis.reading import Kind, Reader, resolve
+from anabranch.analysis.reading import Kind, Reader
+from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import DEEPEST
 from anabranch.analysis.uses import uses_of

@@ -9,8 +9,8 @@ from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, is_store, location_of, written_by_stray
 from anabranch.analysis.modules import Namespace, is_library_class, is_library_module, namespace_of, neighbours, world
-from anabranch.analysis.reading import reassigned_names, resolve
 from anabranch.analysis.reflection import exchanged_by_other_means
+from anabranch.analysis.resolving import reassigned_names, resolve
 from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import Use, uses_of

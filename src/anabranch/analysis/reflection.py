@@ -18,7 +18,8 @@ from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, bad_use, is_store, location_of, written_by_stray
 from anabranch.analysis.modules import Namespace, neighbours, world
-from anabranch.analysis.reading import Kind, Reader, resolve
+from anabranch.analysis.reading import Kind, Reader
+from anabranch.analysis.resolving import resolve
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, Shape
 from anabranch.analysis.special_methods import FOLLOWED, is_a_fact, is_special
 from anabranch.analysis.syntax import walk

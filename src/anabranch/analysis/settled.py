@@ -22,8 +22,8 @@ from anabranch.analysis.constant_globals import may_be_module
 from anabranch.analysis.constant_uses import is_known, is_store
 from anabranch.analysis.lifting import is_array
 from anabranch.analysis.modules import Namespace, moment, namespace_of, neighbours, world
-from anabranch.analysis.reading import resolve
 from anabranch.analysis.reflection import may_call_by_name
+from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.source import SourceText, locate

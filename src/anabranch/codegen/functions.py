@@ -21,7 +21,7 @@ from anabranch.analysis.lookup import static
 from anabranch.analysis.modules import is_library_function, look_around, moment, namespace_of
 from anabranch.analysis.origins import ClassAttribute, Default, Given, GlobalName, Origin, Variable
 from anabranch.analysis.patching import patched_function, patched_module
-from anabranch.analysis.reading import resolve
+from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import COMPREHENSIONS, scope_of
 from anabranch.analysis.shapes import shape_of
 from anabranch.analysis.syntax import children, walk
