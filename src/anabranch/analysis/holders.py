@@ -9,20 +9,27 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from types import CellType, FrameType, FunctionType, MappingProxyType, MemberDescriptorType
+from types import CellType, CodeType, FrameType, FunctionType, MappingProxyType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem
-from anabranch.analysis.lifting import READABLE, is_array, is_user_class
-from anabranch.analysis.modules import at_release, moment, neighbours
+from anabranch.analysis.lifting import is_user_class
+from anabranch.analysis.methods import ATOM_TYPES
+from anabranch.analysis.modules import (
+    Namespace,
+    at_release,
+    is_library_class,
+    is_library_function,
+    moment,
+    namespace_of,
+    neighbours,
+)
 from anabranch.analysis.origins import ClassAttribute, Default, GlobalName, InstanceAttribute, Origin, Variable
 
 _CONTAINERS = (list, dict, set, tuple)
 _PASSING_ON = (*_CONTAINERS, CellType, MappingProxyType)  # who has it depends on who has these
-_REFERENCES = 4  # to a part: of what it is part of, of the list of parts, of a variable, of an argument
 
 
 def why_held(origin: Origin, held: Any) -> Problem | None:
@@ -31,15 +38,15 @@ def why_held(origin: Origin, held: Any) -> Problem | None:
         return Problem("is held by a weak reference too, through which it may be changed")
     if _known.moment != moment():
         _known.forget()
-    if isinstance(origin, GlobalName):
-        _learn_globals(origin)
+    namespace = _namespace(origin)
+    if namespace is None:
+        return None
+    _known.learn(namespace)
     inside = _containers_in(held)
     whole = {id(each) for each in inside}
     own = _ids_of_own_holders(origin)
-    asked = _held_by_several(inside)
-    _known.learn(asked)
-    for each in asked:
-        for holder in _known.holders_of(_Objects([each])):
+    for each in inside:
+        for holder in _known.holders_of(each):
             is_own = each is held and id(holder) in own and _is_under_its_name(holder, held, origin)
             if not is_own and id(holder) not in whole and not _is_harmless(holder, each, origin):
                 return Problem(f"is held by a {type(holder).__name__} too, through which it may be changed")
@@ -61,62 +68,69 @@ class _Objects(list[Any]):
     """Lists of this kind are the analysis' own, and known by their class when holders are looked at."""
 
 
+class _Identities(dict[int, Any]):
+    """Of the same kind."""
+
+
 @dataclass(slots=True)
 class _Known:
-    """Holders that were asked for in one analysis: to ask goes through all objects there are, so for many at once."""
+    """Who holds what, of all that can be reached from the modules of a program, looked up once in an analysis.
+
+    What functions of the program may change, they reach from there; to go through all objects of the process would
+    take long where it holds much else.
+    """
 
     moment: tuple[int, int] = (0, 0)
     holders: dict[int, _Objects] = field(default_factory=dict)
-    asked: _Objects = field(default_factory=_Objects)  # as long as they are here, nothing else has their identities
+    seen: _Identities = field(default_factory=_Identities)  # kept: nothing else has their identities
+    modules: set[int] = field(default_factory=set)
 
     def forget(self) -> None:
         self.moment = moment()
         self.holders.clear()
-        self.asked.clear()
+        self.seen.clear()
+        self.modules.clear()
 
-    def holders_of(self, objects: _Objects) -> Iterable[Any]:
-        self.learn(objects)
-        for each in objects:
-            yield from self.holders[id(each)]
+    def holders_of(self, held: Any) -> _Objects:
+        return self.holders.get(id(held), _NOBODY)
 
-    def learn(self, objects: _Objects) -> None:
-        new = _Objects()
-        for each in objects:
-            if id(each) not in self.holders:
-                self.holders[id(each)] = _Objects()
-                new.append(each)
-        if not new:
-            return
-        self.asked += new
-        wanted = set(map(id, new))
-        for holder in gc.get_referrers(*new):
-            if not isinstance(holder, _Objects | FrameType):
-                for part in wanted.intersection(map(id, gc.get_referents(holder))):
-                    self.holders[part].append(holder)
+    def learn(self, namespace: Namespace) -> None:
+        """Go through all that can be reached from the program's modules, and write down who holds what."""
+        if not self.modules:
+            for module in list(sys.modules.values()):
+                if isinstance(module, ModuleType):
+                    self.modules.add(id(vars(module)))
+        waiting = _Objects()
+        for each in neighbours(namespace):
+            self.modules.add(id(each.names))
+            if id(each.names) not in self.seen:
+                self.seen[id(each.names)] = each.names
+                waiting.append(each.names)
+        while waiting:
+            holder = waiting.pop()
+            for part in gc.get_referents(holder):
+                if type(part) in ATOM_TYPES or id(part) in self.modules or _is_of_a_library(part):
+                    continue
+                self.holders.setdefault(id(part), _Objects()).append(holder)
+                if id(part) not in self.seen:
+                    self.seen[id(part)] = part
+                    waiting.append(part)
 
 
+_NOBODY = _Objects()
 _known = _Known()
 at_release(_known.forget)
 
 
-def _learn_globals(origin: GlobalName) -> None:
-    """All tables of the program at once, as most of them will be asked for, and then what holds them."""
-    own = set()
-    tables = _Objects()
-    for namespace in neighbours(origin.namespace):
-        own.add(id(namespace.names))
-        for value in list(namespace.names.values()):
-            if (type(value) in READABLE or is_array(value)) and id(value) not in _known.holders:
-                tables += _held_by_several(_containers_in(value))
-    outer = _Objects()
-    for holder in _known.holders_of(tables):
-        if isinstance(holder, _PASSING_ON) and id(holder) not in own:
-            outer.append(holder)
-    _known.learn(outer)
-
-
-# No comprehensions and inner functions over the objects here: what they use of the function around them is in a cell,
-# and so has one more holder.
+def _is_of_a_library(part: Any) -> bool:
+    """Modules, and what belongs to a library or to us: from there no function of the program gets on by itself."""
+    if isinstance(part, ModuleType):
+        return True
+    if isinstance(part, type):
+        return is_library_class(part)
+    if isinstance(part, FunctionType):
+        return is_library_function(part)
+    return isinstance(part, CodeType | FrameType) or is_ours(part)
 
 
 def _containers_in(held: Any) -> _Objects:
@@ -131,16 +145,21 @@ def _containers_in(held: Any) -> _Objects:
     return found
 
 
-def _held_by_several(inside: _Objects) -> _Objects:
-    """The object, and those of its parts that something else holds too."""
-    found = _Objects(inside[:1])
-    for part in inside[1:]:
-        if sys.getrefcount(part) > _REFERENCES:
-            found.append(part)
-    return found
-
-
 # Which of them cannot change it --------------------------------------------------------------------------------------
+
+
+def _namespace(origin: Origin) -> Namespace | None:
+    """The globals of the code around it."""
+    match origin:
+        case GlobalName(namespace=namespace):
+            return namespace
+        case Variable(home=home) | Default(home=home):
+            return namespace_of(home.namespace)
+        case ClassAttribute(cls=cls) | InstanceAttribute(cls=cls):
+            module = sys.modules.get(cls.__module__)
+            return namespace_of(vars(module)) if module is not None else None
+        case _:
+            return None
 
 
 def _ids_of_own_holders(origin: Origin) -> set[int]:
@@ -166,28 +185,25 @@ def _is_under_its_name(holder: Any, held: Any, origin: Origin) -> bool:
 
 
 def _has_no_other(names: dict[Any, Any], held: Any, name: str) -> bool:
-    for other, value in names.items():  # noqa: SIM110  # a generator expression would be a holder
-        if value is held and other != name:
-            return False
-    return True
+    return not any(value is held and other != name for other, value in names.items())
 
 
 def _is_harmless(holder: Any, held: Any, origin: Origin, depth: int = 4) -> bool:
     """Whether only the analysis has it, or instances of the class whose attribute it is, or a function running now."""
-    if _is_ours(holder) or _is_instance(holder, held, origin):
+    if is_ours(holder) or _is_instance(holder, held, origin):
         return True
-    if depth == 0 or not isinstance(holder, _PASSING_ON):
+    if depth == 0 or id(holder) in _known.modules or not isinstance(holder, _PASSING_ON):
         return False
-    for each in _known.holders_of(_Objects([holder])):
+    for each in _known.holders_of(holder):
         if getattr(each, "__dict__", None) is holder:  # its attributes, of which this must be the right one
-            if not _is_ours(each) and not _is_instance(each, held, origin):
+            if not is_ours(each) and not _is_instance(each, held, origin):
                 return False
         elif not _is_harmless(each, holder, origin, depth - 1):
             return False
     return True
 
 
-def _is_ours(holder: Any) -> bool:
+def is_ours(holder: Any) -> bool:
     """Whether the analysis itself has it, or a shell that shows it."""
     home = holder.__module__ if isinstance(holder, FunctionType) else type(holder).__module__
     return str(home).split(".")[0] in ("anabranch", "IPython")

@@ -20,6 +20,7 @@ from typing import Any
 
 from anabranch.analysis.constant_globals import may_be_module
 from anabranch.analysis.constant_uses import is_known, is_store
+from anabranch.analysis.holders import is_ours
 from anabranch.analysis.lifting import is_array
 from anabranch.analysis.modules import Namespace, moment, namespace_of, neighbours, world
 from anabranch.analysis.reflection import may_call_by_name
@@ -28,7 +29,7 @@ from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.source import SourceText, locate
 from anabranch.analysis.uses import Use, uses_of
-from anabranch.analysis.values import Const, FunctionNode
+from anabranch.analysis.values import FunctionNode
 
 # Functions that only run while a program is built -----------------------------------------------------------------
 
@@ -217,7 +218,9 @@ def _is_read_by_attribute(use: Use) -> bool:
 def _is_harmless(holder: Any, held: Any, around: list[Namespace], holders: list[Any]) -> bool:
     """Whether who holds the object can only call its methods by their names."""
     match holder:
-        case Const() | _Answer() | FrameType():
+        case FrameType():
+            return True
+        case _ if is_ours(holder):
             return True
         case MethodType():
             return holder.__self__ is held and not _is_a_way_to_idle_code(holder.__func__)
