@@ -240,6 +240,7 @@ _CHANGES = {
     "begin": "in a worker {what} is not what it is in the program",
     "end": "while it ran, {what} became another",
     "write": "it writes to {what}",
+    "here": "during the run {what} became another in your process, which its workers did not see",
 }
 
 

@@ -65,6 +65,16 @@ def test_the_error_says_what_changed_and_where_that_is_defined() -> None:
     assert "@ab.declare(state=" in text
 
 
+def test_what_an_operator_in_the_driver_changes_is_an_error_before_anything_is_taken_for_good(tmp_path: Path) -> None:
+    read = ab.from_items(Reading, ITEMS).map(traps.by_limits, out=Reading)
+    graph = as_program(read.write_csv(tmp_path / "out.csv"), read.for_each(traps.raise_limits)).graph
+    error = error_of(graph)
+    assert (error.when, "`limits`" in error.what) == ("here", True)
+    assert "during the run the global `limits`" in str(error)
+    assert "became another in your process" in str(error)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("form", ["python", "auto"])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_in_every_form_and_with_any_number_of_channels(form: Any, channels: int) -> None:

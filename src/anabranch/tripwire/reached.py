@@ -52,7 +52,7 @@ class Change:
     """What is not as it should be: one name; and when that was seen."""
 
     entry: Entry
-    when: Literal["begin", "end", "write"]
+    when: Literal["begin", "end", "write", "here"]
 
 
 @dataclass(frozen=True)

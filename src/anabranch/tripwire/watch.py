@@ -19,12 +19,18 @@ class Tripwire:
         self._expected = dict(expected or {})
         self._begun: dict[str, list[Entry]] = {}
         self._memories: dict[str, Memory] = {}
+        self._here: dict[str, Memory] = {}  # of the driver, which looks again in the end
         self._is_sent = False  # whether this process has objects of its own
 
     @classmethod
     def of(cls, operators: Mapping[str, Sequence[Operator]]) -> Tripwire:
         """In the driver: what the operators of each place reach now."""
-        return cls({place: reached(each, Memory()).entries for place, each in operators.items()} if is_on else {})
+        if not is_on:
+            return cls()
+        here = {place: Memory() for place in operators}
+        made = cls({place: reached(each, here[place]).entries for place, each in operators.items()})
+        made._here = here
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {"expected": self._expected}
@@ -53,6 +59,18 @@ class Tripwire:
             return None
         change = difference(self._begun[place], reached(operators(), self._memories[place]).entries, locally=True)
         return None if change is None else Change(change, "end")
+
+    def look_again(self, operators: Callable[[str], Sequence[Operator]]) -> Change | None:
+        """In the driver, before anything is taken for good: what was sent is still what is here.
+
+        Operators that run in one place run here, and in the sequential meaning all others see what they change.
+        """
+        for place, memory in self._here.items():
+            now = reached(operators(place), memory).entries
+            change = difference(self._expected[place], now, locally=True)
+            if change is not None:
+                return Change(change, "here")
+        return None
 
 
 def difference(before: Sequence[Entry], after: Sequence[Entry], *, locally: bool = False) -> Entry | None:

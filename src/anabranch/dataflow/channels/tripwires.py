@@ -10,10 +10,11 @@ from anabranch.dataflow.layout.places import SOURCES, Layout, Place
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job
-from anabranch.graph.model import Operator
+from anabranch.graph.model import Graph, Operator
 from anabranch.operators.failures import ALWAYS_STOP
 from anabranch.tripwire.arrays import is_write
 from anabranch.tripwire.reached import Change
+from anabranch.tripwire.telling import error_of
 from anabranch.tripwire.watch import Tripwire
 
 if is_write not in ALWAYS_STOP:
@@ -34,6 +35,13 @@ def tripwire_of(layout: Layout, generated: Mapping[str, Decision]) -> Tripwire:
 def _operators(decision: Decision) -> tuple[Operator, ...]:
     """Those that run: the objects in what is generated are not copied from anywhere."""
     return tuple(stage.part.operator(each) for stage in decision.stages for each in stage.part.operators)
+
+
+def check_here(job: Job, graph: Graph) -> None:
+    """In the driver, before what a run gave is taken for good."""
+    change = job.tripwire.look_again(lambda place: _operators(job.generated[place]))
+    if change is not None:
+        raise error_of(change, graph)
 
 
 def begun(job: Job, place: Place) -> Change | None:

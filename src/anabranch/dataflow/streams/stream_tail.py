@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -36,11 +36,20 @@ class Done:
 class StreamTail:
     """Writes and commits batch after batch. A batch that was committed before is passed over."""
 
-    def __init__(self, graph: Graph, layout: Layout, metrics: Metrics, form: Form, checkpoint: Checkpoint) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        layout: Layout,
+        metrics: Metrics,
+        form: Form,
+        checkpoint: Checkpoint,
+        check: Callable[[], None] = lambda: None,  # whether what is to be committed can be trusted
+    ) -> None:
         self.tail = Tail(graph, layout, metrics, form, tracks_changes=True)
         assert self.tail.local is not None, "a stream's sinks are in the driver"
         self.element = self.tail.local.element
         self.checkpoint = checkpoint
+        self.check = check
         self.metrics = metrics
         self.sinks = {operator.id: meaning for operator, meaning in zip(graph.sinks, self.tail.sinks, strict=True)}
         self.commit = Commit()
@@ -86,6 +95,7 @@ class StreamTail:
         except RunError:
             self._keep_what_was_written()
             raise
+        self.check()
         self._commit(number, entries)
         return Done(number, entries, self.metrics.tuples_in - before, time.time() - oldest)
 

@@ -12,6 +12,7 @@ from contextlib import closing
 
 from anabranch.analysis.modules import held_world
 from anabranch.codegen.effects import has_effects
+from anabranch.dataflow.channels.tripwires import check_here
 from anabranch.dataflow.result import Result
 from anabranch.dataflow.sources.batching import draw_soon
 from anabranch.dataflow.sources.shared_sources import may_share
@@ -84,6 +85,7 @@ class AsItComes:
                 self.tail.add_figures([task.figures()])
                 if rows:
                     run_next(self.config.cluster, job, self.tail, rows, shield)
+        check_here(job, self.config.graph)
 
     def result(self) -> Result:
         return self.tail.result()

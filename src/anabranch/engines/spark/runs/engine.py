@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, closing
 from typing import cast
 
 from anabranch.codegen.forms import Form
+from anabranch.dataflow.channels.tripwires import check_here
 from anabranch.dataflow.layout.rounds import Rounds, rounds_of
 from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
 from anabranch.dataflow.sources.partition_keys import guarded
@@ -154,8 +155,8 @@ class _AtOnce:
     def _rows(self, folder: str) -> Generator[Row, None, None]:
         self.tail.spool = folder
         parts = str(self.parts.folder.place) if self.parts is not None else ""
-        job = self.config.job(self.layout, self.slices, folder, is_ordered=self.tail.is_ordered, parts=parts)
-        return guarded(self.config.cluster.rows(job), job)
+        self.job = self.config.job(self.layout, self.slices, folder, is_ordered=self.tail.is_ordered, parts=parts)
+        return guarded(self.config.cluster.rows(self.job), self.job)
 
     def _process_all(self, arriving: Iterator[Row], shield: Shield) -> None:
         failed = self.tail.process_all(arriving, shield)
@@ -164,6 +165,7 @@ class _AtOnce:
             if self.parts is not None and self.tail.is_ordered:
                 self.parts.folder.cut(epoch)
             raise error from error.__cause__
+        check_here(self.job, self.config.graph)
         if self.parts is not None:
             self.parts.check(self.tail.written)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk
+from anabranch.dataflow.channels.tripwires import check_here
 from anabranch.dataflow.layout.rounds import Rounds
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.result import Metrics, Result, collected
@@ -62,6 +63,8 @@ class InRounds:
             with opened(self.tail.sinks, shield):
                 try:
                     self._process_all(entering, job, shield)
+                    for each in (before, job):
+                        check_here(each, self.config.graph)
                 finally:
                     self.metrics.stop()
                     self.metrics.notes += [*self.entering.notes, *self.tail.notes]

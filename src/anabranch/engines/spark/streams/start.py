@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from anabranch.codegen.forms import Form
+from anabranch.dataflow.channels.tripwires import check_here
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.streams.arrivals import Arrivals
 from anabranch.dataflow.streams.checkpoint import Checkpoint, folder_of
@@ -113,7 +114,8 @@ def start(
         log = EntryLog(folder.arrivals)
         with folder.told():
             log.mend()
-        tail = StreamTail(plan.graph, prepared.layout, metrics, form, folder)
+        check = partial(check_here, prepared.job, plan.graph)
+        tail = StreamTail(plan.graph, prepared.layout, metrics, form, folder, check)
         query = Query(folder, log, tail, partial(Arrivals, plan.graph, log, folder.folder), metrics, once=once)
         query.begin(partial(_launch, session, prepared, shipment, folder, batch_bytes, _TASKS_PER_CORE * cores, taker))
         if taker is not None and not taker.is_taking:  # there was nothing to do
