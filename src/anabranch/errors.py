@@ -240,8 +240,12 @@ _CHANGES = {
     "begin": "in a worker {what} is not what it is in the program",
     "end": "while it ran, {what} became another",
     "write": "it writes to {what}",
+    "generated": "during the run {what} became another, which that does not see",
     "here": "during the run {what} became another in your process, which its workers did not see",
 }
+
+
+_RAN = {"generated": "as generated code"}
 
 
 class SharedStateError(RunError):
@@ -264,7 +268,7 @@ class SharedStateError(RunError):
         self.when = when
         self.defined_at = defined_at
         super().__init__(
-            f"operator '{operator}' ran in parallel, but {_CHANGES[when].format(what=what)}",
+            f"operator '{operator}' ran {_RAN.get(when, 'in parallel')}, but {_CHANGES[when].format(what=what)}",
             location=location,
             hint='say that it has state, @ab.declare(state="stateful", because="…"), and report the program to us',
         )
@@ -274,7 +278,8 @@ class SharedStateError(RunError):
         if self.defined_at is not None:
             code = self.defined_at.code
             lines.append(f"  defined at {self.defined_at}" + (f"   {code}" if code else ""))
-        lines.append("  This is a defect of Anabranch: it took the operator for one that is safe to run in parallel.")
+        taken = "whose constants nobody changes" if self.when == "generated" else "that is safe to run in parallel"
+        lines.append(f"  This is a defect of Anabranch: it took the operator for one {taken}.")
         lines.append(
             "  The output of this run was not kept, since it may be wrong; docs/trust.md says which can be held back."
         )

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.engines import sequential
+from anabranch.engines import in_process, sequential
 from anabranch.errors import SharedStateError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
 from tests.tripwire import traps
 from tests.tripwire.traps import Reading, tick
-from tests.tripwire.unsafe import run_unsafely
+from tests.tripwire.unsafe import analysis_switched_off_for_code, run_unsafely
 
 ITEMS = [Reading(n % 5, n) for n in range(100)]
 
@@ -73,6 +73,16 @@ def test_what_an_operator_in_the_driver_changes_is_an_error_before_anything_is_t
     assert "during the run the global `limits`" in str(error)
     assert "became another in your process" in str(error)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["python", "auto"])
+def test_what_is_built_into_generated_code_must_not_change_during_the_run(form: Any) -> None:
+    read = ab.from_items(Reading, ITEMS).map(traps.by_limits, out=Reading)
+    graph = as_program(read.for_each(traps.raise_limits)).graph
+    with analysis_switched_off_for_code(traps.by_limits), pytest.raises(SharedStateError) as caught:
+        in_process.run(graph, form=form)
+    assert (caught.value.when, "`limits`" in caught.value.what) == ("generated", True)
+    assert "ran as generated code" in str(caught.value)
 
 
 @pytest.mark.parametrize("form", ["python", "auto"])

@@ -13,12 +13,14 @@ from cloudpickle import cloudpickle
 
 from anabranch.analysis import analyze_function, analyze_operator
 from anabranch.analysis.findings import Findings
+from anabranch.codegen import effects
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.tail import local_part
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.runs.engine import run_on
-from anabranch.graph.model import Graph
+from anabranch.graph.model import Graph, Operator
 from anabranch.passes import infer_properties
 from tests.dataflow.simulated import Simulated
 
@@ -54,6 +56,17 @@ def analysis_switched_off() -> Iterator[None]:
         patch.object(infer_properties, "analyze_function", function),
         patch.object(infer_properties, "analyze_operator", operator),
     ):
+        yield
+
+
+@contextmanager
+def analysis_switched_off_for_code(function: Any) -> Iterator[None]:
+    """One function is taken to have no effects where code is generated."""
+
+    def has_effects(operator: Operator) -> bool:
+        return getattr(operator.definition, "fn", None) is not function and effects.has_effects(operator)
+
+    with patch.object(local_part, "has_effects", has_effects):
         yield
 
 

@@ -62,6 +62,7 @@ class _Execution:
         with shielded() as shield, opened(self.local.sinks(), shield):
             try:
                 self._draw_all(shield)
+                self.local.check()
             finally:
                 self.metrics.stop()
                 self.metrics.notes += self.local.element.notes

@@ -52,7 +52,7 @@ class Change:
     """What is not as it should be: one name; and when that was seen."""
 
     entry: Entry
-    when: Literal["begin", "end", "write", "here"]
+    when: Literal["begin", "end", "write", "here", "generated"]
 
 
 @dataclass(frozen=True)

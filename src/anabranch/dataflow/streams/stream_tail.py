@@ -96,6 +96,7 @@ class StreamTail:
             self._keep_what_was_written()
             raise
         self.check()
+        self.tail.check()
         self._commit(number, entries)
         return Done(number, entries, self.metrics.tuples_in - before, time.time() - oldest)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import cast
 
 import pyarrow as pa
 
+from anabranch.analysis.modules import held_world
 from anabranch.codegen.build import build_pe
 from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.effects import has_effects
 from anabranch.codegen.forms import Form
 from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import ProcessingElement, Stopped
@@ -23,6 +26,17 @@ from anabranch.operators.base import SinkMeaning
 from anabranch.operators.failures import after_failure
 from anabranch.operators.sinks import Collect, SinkDefinition
 from anabranch.operators.sinks.write_file import WriteFileMeaning
+from anabranch.tripwire.telling import error_of
+from anabranch.tripwire.watch import Tripwire
+
+_HERE = "here"
+
+
+def _without_effects(part: Part) -> list[Operator]:
+    """The operators in whose generated code constants may be built in: whoever shares nothing, or so it seems."""
+    inside = [part.operator(name) for name in part.operators]
+    with held_world(thoroughly=False):
+        return [operator for operator in inside if not operator.is_sink and not has_effects(operator)]
 
 
 class LocalPart:
@@ -62,8 +76,16 @@ class LocalPart:
         build = python_form if inside is not None else partial(build_pe, form=form)
         self.element: ProcessingElement = build(self.part, tracks_changes=tracks_changes)
         metrics.operators.update(self.element.metrics)
+        self._safe = _without_effects(self.part)
+        self._tripwire = Tripwire.of({_HERE: self._safe})
         # Without operators what comes is what leaves, and need not be copied; only saved states know of its ends.
         self._only_passes = not self.part.operators and not tracks_changes
+
+    def check(self) -> None:
+        """Before what a run gave is taken for good: what is built into generated code is still what it was."""
+        change = self._tripwire.look_again(lambda _: self._safe)
+        if change is not None:
+            raise error_of(replace(change, when="generated"), self.graph)
 
     def sinks(self) -> list[SinkMeaning]:
         """The meanings of all sinks, in the order of the program."""

@@ -211,6 +211,11 @@ class Tail:
                 for name, count in vars(counted).items():
                     setattr(own, name, getattr(own, name) + count)
 
+    def check(self) -> None:
+        """Before what it gave is taken for good."""
+        if self.local is not None:
+            self.local.check()
+
     def changed(self, row: Row) -> SharedStateError:
         return error_of(pickle.loads(bytes(row.payload)), self.graph)
 

@@ -86,6 +86,7 @@ class AsItComes:
                 if rows:
                     run_next(self.config.cluster, job, self.tail, rows, shield)
         check_here(job, self.config.graph)
+        self.tail.check()
 
     def result(self) -> Result:
         return self.tail.result()

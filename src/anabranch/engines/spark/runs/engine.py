@@ -166,6 +166,7 @@ class _AtOnce:
                 self.parts.folder.cut(epoch)
             raise error from error.__cause__
         check_here(self.job, self.config.graph)
+        self.tail.check()
         if self.parts is not None:
             self.parts.check(self.tail.written)
 

@@ -65,6 +65,8 @@ class InRounds:
                     self._process_all(entering, job, shield)
                     for each in (before, job):
                         check_here(each, self.config.graph)
+                    self.entering.check()
+                    self.tail.check()
                 finally:
                     self.metrics.stop()
                     self.metrics.notes += [*self.entering.notes, *self.tail.notes]
