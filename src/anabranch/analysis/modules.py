@@ -266,6 +266,9 @@ def neighbours(namespace: Namespace) -> list[Namespace]:
             if not any(other is one for one in component) and _are_linked(member, other):
                 component.append(other)
     _neighbours[key] = component
+    if namespace.module is not None and any(module is namespace.module for module in user_modules()):
+        for member in component[1:]:  # whose neighbours are the same
+            _neighbours[id(member), world()] = [member, *(each for each in component if each is not member)]
     return component
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import collections
 import copy
+import re
 import sys
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -271,9 +272,20 @@ _LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr
 def is_definitely_no_method_of_the_user(name: str, names: dict[str, Any]) -> bool:
     """Whether no class of the program has a method of this name, so that it must be one of a library's."""
     return not any(
-        name in namespace.strays.names or any(f"def {name}" in t.text or f"{name} =" in t.text for t in namespace.texts)
+        name in namespace.strays.names or any(name in _defined_names(text) for text in namespace.texts)
         for namespace in neighbours(namespace_of(names))
     )
+
+
+_defined: dict[SourceText, frozenset[str]] = {}
+
+
+def _defined_names(text: SourceText) -> frozenset[str]:
+    """Whatever a text may define: functions, and names before an equals sign."""
+    if text not in _defined:
+        assigned = re.findall(r"(\w+)\s*(?::[^=\n]*)?=", text.text)
+        _defined[text] = frozenset((*re.findall(r"\bdef\s+(\w+)", text.text), *assigned))
+    return _defined[text]
 
 
 def is_definitely_fresh(node: ast.AST | None, names: dict[str, Any], are_parts_immutable: bool) -> bool:

@@ -251,8 +251,7 @@ def _is_taken_from_its_class(
             _is_of_a_class(use, other)
             for other in neighbours(namespace_of(names))
             for each in other.texts
-            if method.name in each.text
-            for use in uses_of(each).attributes[method.name]
+            for use in uses_of(each).attributes.get(method.name, ())
         )
     return _taken[key]
 

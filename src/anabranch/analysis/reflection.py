@@ -21,6 +21,7 @@ from anabranch.analysis.modules import Namespace, neighbours, world
 from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, Shape
+from anabranch.analysis.source import SourceText
 from anabranch.analysis.special_methods import FOLLOWED, is_a_fact, is_special
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import DYNAMIC_ATTRIBUTES, Use, uses_of
@@ -192,17 +193,46 @@ def may_reach(namespace: Namespace, name: str) -> Reach | None:
 def _found_in(namespace: Namespace) -> Iterator[Reach]:
     for text in namespace.texts:
         uses = uses_of(text)
-        for name, found in uses.attributes.items():
-            for use in found:
-                yield from _by_attribute(name, use, namespace)
+        for name, use in _telling_attributes(text):
+            yield from _by_attribute(name, use, namespace)
         for name, found in uses.globals.items():
-            for use in found:
-                yield from _by_name(name, use, namespace)
-        for found in uses.variables.values():
-            for use in found:
-                yield from _by_import(use)
+            if name in ("getattr", "__builtins__") or _home_of(namespace.names.get(name)) in _HOMES:
+                for use in found:
+                    yield from _by_name(name, use, namespace)
+        for use in _inner_imports(text):
+            yield from _by_import(use)
         for use in uses.patterns:
             yield from _by_pattern(use, namespace)
+
+
+_HOMES = _EXCHANGING | {"inspect", "gc", "operator", "_operator", "importlib"}
+_TELLING = words("modules reload attrgetter") | _LOOKING | _OF_THE_COLLECTOR
+_telling: dict[SourceText, list[tuple[str, Use]]] = {}
+_inner: dict[SourceText, list[Use]] = {}
+
+
+def _telling_attributes(text: SourceText) -> list[tuple[str, Use]]:
+    """The attributes that may say something, whatever they are attributes of."""
+    if text not in _telling:
+        uses = uses_of(text).attributes
+        _telling[text] = [
+            (name, use) for name, found in uses.items() if name in _TELLING or _is_reserved(name) for use in found
+        ]
+    return _telling[text]
+
+
+def _inner_imports(text: SourceText) -> list[Use]:
+    """Imports in functions."""
+    if text not in _inner:
+        uses = uses_of(text)
+        places = [*uses.variables.values(), *uses.globals.values()]
+        _inner[text] = [
+            use
+            for found in places
+            for use in found
+            if use.is_deferred and isinstance(use.node, ast.Import | ast.ImportFrom)
+        ]
+    return _inner[text]
 
 
 def _by_attribute(name: str, use: Use, namespace: Namespace) -> Iterator[Reach]:
@@ -284,10 +314,6 @@ def _is_only_looked_up(use: Use) -> bool:
 def _by_name(name: str, use: Use, namespace: Namespace) -> Iterator[Reach]:
     if name == "__builtins__":
         yield Reach(use, None, Means.EXCHANGE)
-        return
-    if isinstance(use.node, ast.Import | ast.ImportFrom):
-        if use.is_deferred:
-            yield from _by_import(use)
         return
     if not isinstance(use.node, ast.Name) or is_store(use.node):
         return

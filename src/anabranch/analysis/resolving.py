@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from anabranch.analysis.modules import Namespace, is_library_module, namespace_of, neighbours, world
+from anabranch.analysis.source import SourceText
 from anabranch.analysis.uses import Use, uses_of
 
 
@@ -34,23 +36,40 @@ def reassigned_names(namespace: Namespace) -> frozenset[str]:
     """The globals that functions assign: what these stand for now says nothing of later."""
     key = (id(namespace), world())
     if key not in _reassigned:
-        found = {name for text in namespace.texts for name, uses in uses_of(text).globals.items() if _is_assigned(uses)}
+        found = {name for text in namespace.texts for name in _assignments_of(text).globals}
         for other in neighbours(namespace):
             for text in other.texts:
-                for name, uses in uses_of(text).attributes.items():
-                    if name in namespace.names and _is_assigned(uses, other.names):
+                for owner, name in _assignments_of(text).attributes:
+                    if name in namespace.names and isinstance(other.names.get(owner), ModuleType):
                         found.add(name)
         _reassigned[key] = (namespace, frozenset(found))
     return _reassigned[key][1]
 
 
-def _is_assigned(uses: list[Use], names: dict[str, Any] | None = None) -> bool:
-    """Whether a function assigns it; as an attribute of a module, where `names` are given."""
-    for use in uses:
-        if use.is_deferred and not isinstance(getattr(use.node, "ctx", None), ast.Load):
-            if names is None:
-                return not isinstance(use.node, ast.Import | ast.ImportFrom)
-            owner = use.node.value if isinstance(use.node, ast.Attribute) else None
-            if isinstance(owner, ast.Name) and isinstance(names.get(owner.id), ModuleType):
-                return True
-    return False
+@dataclass(frozen=True)
+class _Assignments:
+    """What the functions of a text assign: globals, and attributes by the name they are assigned to."""
+
+    globals: frozenset[str]
+    attributes: frozenset[tuple[str, str]]
+
+
+_assignments: dict[SourceText, _Assignments] = {}
+
+
+def _assignments_of(text: SourceText) -> _Assignments:
+    if text not in _assignments:
+        uses = uses_of(text)
+        names = {name for name, found in uses.globals.items() if any(map(_is_assigned, found))}
+        attributes = {
+            (use.node.value.id, name)
+            for name, found in uses.attributes.items()
+            for use in found
+            if isinstance(use.node, ast.Attribute) and isinstance(use.node.value, ast.Name) and _is_assigned(use)
+        }
+        _assignments[text] = _Assignments(frozenset(names), frozenset(attributes))
+    return _assignments[text]
+
+
+def _is_assigned(use: Use) -> bool:
+    return use.is_deferred and not isinstance(getattr(use.node, "ctx", None), ast.Load)
