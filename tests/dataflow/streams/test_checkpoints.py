@@ -234,7 +234,7 @@ def test_a_number_that_was_that_of_java_may_be_another_programs_now(tmp_path: Pa
 def test_a_source_that_cannot_be_read_again_is_refused(tmp_path: Path) -> None:
     source = ab.generate(Item, lambda: iter(ITEMS))
     with pytest.raises(UsageError, match="cannot be read again from a place in it"):
-        run(as_program(source.collect("out")).graph, tmp_path)
+        ab.start(source.collect("out"), checkpoint=tmp_path / "state")
 
 
 def test_sources_that_are_to_be_drawn_in_order_are_refused(tmp_path: Path) -> None:
