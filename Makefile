@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(TEST_WORKERS)
 # The analysis looks at every module that is loaded, so tests that expect a certain plan run without the others.
 PLANS := tests/passes tests/graph tests/test_explain.py tests/commands/test_explain_command.py
 # Whether code can be native is decided by the same analysis, so those tests are apart, too.
-GENERATED := tests/codegen tests/dataflow tests/engines tests/commands/test_run_form.py
+GENERATED := tests/codegen tests/dataflow tests/engines tests/commands/test_run_form.py tests/meaning/test_windows_everywhere.py
 # These switch the analysis off, and replace functions of libraries.
 TRIPWIRE := tests/tripwire
 OTHERS := $(addprefix --ignore=,$(PLANS) $(GENERATED) $(TRIPWIRE))

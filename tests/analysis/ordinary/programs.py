@@ -10,6 +10,7 @@ import functools
 import importlib
 import inspect
 import operator
+import sys
 import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,6 @@ from anabranch.compiler import compile
 from anabranch.graph.model import Graph
 from anabranch.graph.properties import Properties
 from anabranch.run import as_program
-from tests.analysis.traps.ask import out_of_sight
 
 from . import records
 from .samples import SAMPLED, samples
@@ -119,17 +119,26 @@ def _applied(stream: Any, one: Ordinary) -> Any:
 @functools.cache
 def properties_of(theme: str) -> dict[str, Properties]:
     """What the compiler knows of each operator of the file, by its name."""
-    with alone(theme):
+    with alone(theme, f"{__package__}.programs", __name__):
         plan = compile(graph_of(theme), until="properties")
         return {one.name: plan.properties[one.label] for one in operators_of(theme)}
 
 
 @contextmanager
-def alone(theme: str) -> Iterator[None]:
-    """Meanwhile the file is loaded anew, with empty caches, and no other: each is a program of its own."""
-    with out_of_sight(but=records.__name__):
+def alone(theme: str, *others: str) -> Iterator[None]:
+    """Meanwhile the file is loaded anew, with empty caches, and no other: each is a program of its own.
+
+    Others are out of sight on demand: this module gets at operators by their names, so nothing of theirs is constant.
+    """
+    names = [*(f"{__package__}.{each}" for each in THEMES), *others]
+    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    try:
         importlib.import_module(f"{__package__}.{theme}")
         yield
+    finally:
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
 
 
 def missed() -> dict[str, str]:

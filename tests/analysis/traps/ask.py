@@ -40,16 +40,16 @@ def loaded(traps: Sequence[Trap], name: str = "generated_traps") -> Iterator[tup
 
 
 @contextlib.contextmanager
-def out_of_sight(*, but: str | None = None) -> Iterator[None]:
+def out_of_sight() -> Iterator[None]:
     """The analysis takes all that is imported for one program: what the tests do must not give a trap away."""
-    hidden = {name: sys.modules[name] for name in list(sys.modules) if _is_of_tests(name) and name != but}
+    hidden = {name: sys.modules[name] for name in list(sys.modules) if _is_of_tests(name)}
     for name in hidden:
         del sys.modules[name]
     try:
         yield
     finally:
         for name in list(sys.modules):
-            if name != but and (_is_of_tests(name) or name.startswith("generated_")):
+            if _is_of_tests(name) or name.startswith("generated_"):
                 del sys.modules[name]
         sys.modules.update(hidden)
 
