@@ -6,7 +6,6 @@ texts that can reach the object are searched for functions that write it, or han
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ from anabranch.analysis.constant_variables import (
 )
 from anabranch.analysis.holders import why_held
 from anabranch.analysis.instances import IsIdle, never, spellings, written_attribute
-from anabranch.analysis.modules import Namespace, moment, namespace_of, world
+from anabranch.analysis.modules import moment, world
 from anabranch.analysis.origins import (
     ClassAttribute,
     Default,
@@ -30,6 +29,7 @@ from anabranch.analysis.origins import (
     InstanceAttribute,
     Origin,
     Variable,
+    namespace_around,
 )
 from anabranch.analysis.receivers import may_belong_to
 from anabranch.analysis.reflection import MayBeOwner, exchanged_by_other_means, reached_by_other_means
@@ -69,25 +69,9 @@ def why_rebound(origin: Origin) -> Problem | None:
             case Default() | Given():
                 _rebound[key] = None
         if _rebound[key] is None:
-            namespace = _namespace(origin)
+            namespace = namespace_around(origin)
             _rebound[key] = exchanged_by_other_means(namespace, _names_of(origin)) if namespace is not None else None
     return _rebound[key]
-
-
-def _namespace(origin: Origin) -> Namespace | None:
-    """The globals of the code around it."""
-    match origin:
-        case Inside(origin=outer):
-            return _namespace(outer)
-        case GlobalName(namespace=namespace):
-            return namespace
-        case Variable(home=home) | Default(home=home):
-            return namespace_of(home.namespace)
-        case ClassAttribute(cls=cls) | InstanceAttribute(cls=cls):
-            module = sys.modules.get(cls.__module__)
-            return namespace_of(vars(module)) if module is not None else None
-        case Given():
-            return None
 
 
 def why_changing(origin: Origin | None, held: Any) -> Problem | None:
@@ -108,7 +92,7 @@ def _changing_object(origin: Origin, held: Any) -> Problem | None:
     root = _root(outer, held) if isinstance(origin, Inside) else held
     shape = shape_of(root) if root is not None else UNKNOWN_SHAPE
     problem = _changed_by_name(outer, shape)
-    namespace = _namespace(outer)
+    namespace = namespace_around(outer)
     if problem is None and namespace is not None:
         problem = reached_by_other_means(namespace, _names_of(outer), shape, _owner_test(outer))
     return problem or why_held(outer, held if root is None else root)

@@ -23,10 +23,17 @@ from anabranch.analysis.modules import (
     is_library_class,
     is_library_function,
     moment,
-    namespace_of,
     neighbours,
 )
-from anabranch.analysis.origins import ClassAttribute, Default, GlobalName, InstanceAttribute, Origin, Variable
+from anabranch.analysis.origins import (
+    ClassAttribute,
+    Default,
+    GlobalName,
+    InstanceAttribute,
+    Origin,
+    Variable,
+    namespace_around,
+)
 
 _CONTAINERS = (list, dict, set, tuple)
 _PASSING_ON = (*_CONTAINERS, CellType, MappingProxyType)  # who has it depends on who has these
@@ -38,7 +45,7 @@ def why_held(origin: Origin, held: Any) -> Problem | None:
         return Problem("is held by a weak reference too, through which it may be changed")
     if _known.moment != moment():
         _known.forget()
-    namespace = _namespace(origin)
+    namespace = namespace_around(origin)
     if namespace is None:
         return None
     _known.learn(namespace)
@@ -146,20 +153,6 @@ def _containers_in(held: Any) -> _Objects:
 
 
 # Which of them cannot change it --------------------------------------------------------------------------------------
-
-
-def _namespace(origin: Origin) -> Namespace | None:
-    """The globals of the code around it."""
-    match origin:
-        case GlobalName(namespace=namespace):
-            return namespace
-        case Variable(home=home) | Default(home=home):
-            return namespace_of(home.namespace)
-        case ClassAttribute(cls=cls) | InstanceAttribute(cls=cls):
-            module = sys.modules.get(cls.__module__)
-            return namespace_of(vars(module)) if module is not None else None
-        case _:
-            return None
 
 
 def _ids_of_own_holders(origin: Origin) -> set[int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from anabranch.analysis.home import Home
-from anabranch.analysis.modules import Namespace
+from anabranch.analysis.modules import Namespace, namespace_of
 from anabranch.analysis.values import Const
 
 
@@ -86,3 +87,19 @@ Origin: TypeAlias = GlobalName | Variable | Default | ClassAttribute | InstanceA
 
 def inside(origin: Origin | None) -> Origin | None:
     return origin if origin is None or isinstance(origin, Inside) else Inside(origin)
+
+
+def namespace_around(origin: Origin) -> Namespace | None:
+    """The globals of the code around it."""
+    match origin:
+        case Inside(origin=outer):
+            return namespace_around(outer)
+        case GlobalName(namespace=namespace):
+            return namespace
+        case Variable(home=home) | Default(home=home):
+            return namespace_of(home.namespace)
+        case ClassAttribute(cls=cls) | InstanceAttribute(cls=cls):
+            module = sys.modules.get(cls.__module__)
+            return namespace_of(vars(module)) if module is not None else None
+        case Given():
+            return None

@@ -19,6 +19,7 @@ from typing import Any
 from anabranch.analysis.constant_uses import Problem, bad_use, is_store, location_of, written_by_stray
 from anabranch.analysis.modules import Namespace, neighbours, world
 from anabranch.analysis.reading import Kind, Reader
+from anabranch.analysis.receivers import CONSTRUCTION
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, Shape
 from anabranch.analysis.source import SourceText
@@ -55,7 +56,6 @@ _HANDING_OUT = words("__getstate__ __reduce__ __reduce_ex__ __getattribute__ __g
 _OF_ENUMS = frozenset(
     name for held in (_Example, _Example.ONE) for name in vars(held) if re.fullmatch(r"_[^_].*[^_]_", name)
 )
-_CONSTRUCTION = words("__init__ __new__ __post_init__ __setstate__")
 
 
 class Means(Enum):
@@ -284,7 +284,7 @@ def _is_of_super(use: Use) -> bool:
 def _is_of_construction(name: str, use: Use) -> bool:
     """`super().__init__(…)`, or in a method of the same kind `Base.__init__(self, …)`."""
     inside = getattr(use.function, "name", "")
-    return _is_of_super(use) or inside == name or (name in _CONSTRUCTION and inside in _CONSTRUCTION)
+    return _is_of_super(use) or inside == name or (name in CONSTRUCTION and inside in CONSTRUCTION)
 
 
 def _of_module(module: str, name: str, use: Use) -> Iterator[Reach]:
