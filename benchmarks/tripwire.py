@@ -20,11 +20,11 @@ from typing import Any
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.channels.tripwires import _operators
-from anabranch.dataflow.layout.places import SOURCES
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
-from anabranch.engines.spark.job.exchange import SparkCluster
-from anabranch.engines.spark.runs.run_config import RunConfig
+from anabranch.engines.spark.job.exchange import SparkTransport
+from anabranch.graph.places import SOURCES
 from anabranch.run import as_program
 from anabranch.tripwire import watch
 from benchmarks.codegen.measure import Figure
@@ -102,20 +102,20 @@ def run(session: Any, name: str, is_on: bool, **arguments: Any) -> dict[str, Any
 def looks(session: Any, name: str, **arguments: Any) -> dict[str, Any]:
     """How long each look takes, how many a run takes, and how many names are looked at."""
     program = program_of(name, **arguments)
-    config = RunConfig(SparkCluster(session), compile(program.graph), Metrics())
+    config = RunConfig(SparkTransport(session), compile(program.graph), Metrics())
     slices = config.cut(config.graph)
     layout = config.laid_out(config.plan, slices)
     job = config.job(layout, slices, "")
-    by_place = {place: tuple(_operators(job.generated[place])) for place in job.tripwire._expected}
+    by_place = {place: tuple(_operators(job.code[place])) for place in job.tripwire._expected}
     driver = statistics.median(_timed(partial(watch.Tripwire.of, by_place)) for _ in range(_LOOKS))
     first, again = [], []
     for _ in range(_LOOKS):
         sent = unshipped.__wrapped__(shipped(job))
         first.append(_timed(partial(_begin, sent)))
         again.append(_timed(partial(_end, sent)))
-    tasks = min(len(slices or ()), config.cluster.cores * _TASKS_PER_CORE) if SOURCES in by_place else 0
+    tasks = min(len(slices or ()), config.transport.cores * _TASKS_PER_CORE) if SOURCES in by_place else 0
     ends = tasks + sum(place.channels for place in job.layout.places if place.region is not None)
-    begin, end, cores = statistics.median(first), statistics.median(again), config.cluster.cores
+    begin, end, cores = statistics.median(first), statistics.median(again), config.transport.cores
     return {
         "names": sum(map(len, job.tripwire._expected.values())),
         "driver_ms": driver * 1e3,
@@ -135,12 +135,12 @@ def _timed(work: Any) -> float:
 
 def _begin(job: Job) -> None:
     for place in job.tripwire._expected:
-        assert job.tripwire.begin(place, partial(_operators, job.generated[place])) is None
+        assert job.tripwire.begin(place, partial(_operators, job.code[place])) is None
 
 
 def _end(job: Job) -> None:
     for place in job.tripwire._expected:
-        assert job.tripwire.end(place, partial(_operators, job.generated[place])) is None
+        assert job.tripwire.end(place, partial(_operators, job.code[place])) is None
 
 
 # The other side ------------------------------------------------------------------------------------------------------

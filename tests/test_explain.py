@@ -16,6 +16,7 @@ import pytest
 import anabranch as ab
 from anabranch.compiler import STAGE_NAMES
 from anabranch.errors import UsageError
+from examples.pagerank import pagerank
 from tests.graph.programs import (
     SHAPES,
     branches,
@@ -30,7 +31,8 @@ from tests.graph.test_draw import hostile_plan
 
 each_shape = pytest.mark.parametrize("app", SHAPES, ids=lambda app: app.name)
 
-# The JSON of issue 3. A tuple stands for "one of these", a list for "a list of such", a string for a pattern.
+# A tuple stands for "one of these", a list for "a list of such", a string for a pattern, a type for its instances; an
+# object whose only member is a pattern for any number of members.
 TEXT, NAME, NOTHING = r"(?s).+", r"\w+", None
 REASON = {"about": NAME, "text": TEXT, "location": (TEXT, NOTHING), "hint": (TEXT, NOTHING)}
 OPERATOR = {
@@ -54,16 +56,61 @@ REGION = {
     "ordering": "none|round-robin|seqno|strict-seqno-pulse|relaxed-seqno-pulse",
 }
 STREAM = {"from": NAME, "to": NAME, "type": NAME, "order_key": [TEXT]}
-STRETCH = {"operators": [NAME], "form": ("native|python", NOTHING), "reason": (REASON, NOTHING)}
+SEGMENT = {"operators": [NAME], "form": ("native|python", NOTHING), "reason": (REASON, NOTHING)}
 PE = {
     "id": r"PE\d+",
     "operators": [NAME],
-    "region": (r"R\d+", NOTHING),
+    "phase": "run|before|round",
+    "place": TEXT,
     "form": ("native|python|mixed", NOTHING),
     "reason": (REASON, NOTHING),
-    "stretches": [STRETCH],
+    "why_together": [REASON],
+    "segments": [SEGMENT],
 }
-CONTRACT = {"version": 1, "operators": [OPERATOR], "regions": [REGION], "streams": [STREAM], "pes": [PE]}
+STEP = ({"number_of": TEXT}, {"branch": TEXT, "number": int})
+ARRIVAL = {
+    "from": NAME,
+    "port": int,
+    "key": [NAME],
+    "bounds": [TEXT],
+    "order_key": [STEP],
+    "clock": (TEXT, NOTHING),
+}
+PLACE = {
+    "id": TEXT,
+    "operators": [NAME],
+    "level": int,
+    "channels": int,
+    "region": (r"R\d+", NOTHING),
+    "follows": (TEXT, NOTHING),
+    "arrivals": [ARRIVAL],
+}
+PHASE = {
+    "name": "run|before|round",
+    "reading": "slices|a task each|one task|here|entries|round",
+    "why": r"(?s).*",
+    "is_ordered": bool,
+    "in_one_place": {r"R\d+": TEXT},
+    "places": [PLACE],
+}
+CONTRACT = {
+    "version": 2,
+    "program": NAME,
+    "stage": "|".join(STAGE_NAMES),
+    "target": {"name": "spark|fused", "cores": int, "has_channels": bool},
+    "settings": {
+        "channels": {r"R\d+": int},
+        "form": "auto|native|python",
+        "expected": (int, NOTHING),
+        "fuse": "all|none|manual",
+    },
+    "operators": [OPERATOR],
+    "regions": [REGION],
+    "streams": [STREAM],
+    "phases": [PHASE],
+    "loop": ({"entry": NAME, "back": TEXT}, NOTHING),
+    "pes": [PE],
+}
 
 
 def problems(value: Any, wanted: Any, where: str = "") -> list[str]:
@@ -71,9 +118,11 @@ def problems(value: Any, wanted: Any, where: str = "") -> list[str]:
     match wanted:
         case tuple():
             return [] if any(not problems(value, choice, where) for choice in wanted) else [f"{where}: {value!r}"]
-        case dict() if NAME in wanted:
-            good = isinstance(value, dict) and all(re.fullmatch(NAME, f"{k}{v}") for k, v in value.items())
-            return [] if good else [f"{where}: {value!r}"]
+        case dict() if list(wanted) in ([NAME], [r"R\d+"]):
+            [(name, inner)] = wanted.items()
+            if not isinstance(value, dict) or not all(re.fullmatch(name, each) for each in value):
+                return [f"{where}: {value!r}"]
+            return [problem for each, item in value.items() for problem in problems(item, inner, f"{where}.{each}")]
         case dict():
             if not isinstance(value, dict):
                 return [f"{where}: {value!r}"]
@@ -88,6 +137,8 @@ def problems(value: Any, wanted: Any, where: str = "") -> list[str]:
             if not isinstance(value, list):
                 return [f"{where}: {value!r}"]
             return [p for number, item in enumerate(value) for p in problems(item, inner, f"{where}[{number}]")]
+        case type():
+            return [] if type(value) is wanted else [f"{where}: {value!r}"]
         case str():
             good = isinstance(value, str) and re.fullmatch(wanted, value)
             return [] if good else [f"{where}: {value!r}"]
@@ -112,17 +163,23 @@ def test_the_check_of_the_contract_finds_what_breaks_it() -> None:
     described["operators"][0]["state"] = "Stateful"
     described["operators"][1]["forwards"] = [["a", "a"]]
     del described["regions"][0]["ordering"]
-    described["version"] = "1"
+    described["version"] = "2"
+    described["phases"][0]["places"][1]["arrivals"][0]["order_key"][0] = "#draw"
+    described["settings"]["channels"]["R1"] = None
+    del described["pes"][1]["segments"][0]["form"]
     assert [problem.split(":")[0] for problem in problems(described, CONTRACT)] == [
         ".version",
+        ".settings.channels.R1",
         ".operators[0].state",
         ".operators[1].forwards",
         ".regions[0].ordering is missing",
+        ".phases[0].places[1].arrivals[0].order_key[0]",
+        ".pes[1].segments[0].form is missing",
     ]
 
 
 def test_the_json_says_what_the_compiler_decided() -> None:
-    described = ab.explain(shuffled, channels={"R2": 8}).to_dict()
+    described = ab.explain(shuffled, channels={"R1": 3, "R2": 8}).to_dict()
     operators = {operator["id"]: operator for operator in described["operators"]}
     assert operators["Speed"]["state"] == "partitioned"
     assert operators["Speed"]["key"] == ["phone"]
@@ -137,7 +194,7 @@ def test_the_json_says_what_the_compiler_decided() -> None:
             "first_joint": "source",
             "last_joint": "shuffle",
             "ordering": "strict-seqno-pulse",
-            "channels": None,
+            "channels": 3,
         },
         {
             "id": "R2",
@@ -154,7 +211,54 @@ def test_the_json_says_what_the_compiler_decided() -> None:
         ("filter", "Speed", "Call"),
         ("Speed", "write_csv", "Travel"),
     ]
-    assert described["streams"][0]["order_key"] == ["round@read_csv", "partition@read_csv"]
+
+
+def test_the_json_says_how_a_program_is_laid_out() -> None:
+    described = ab.explain(linear, channels=4, expect=1_000_000).to_dict()
+    assert described["target"]["name"] == "spark"
+    assert described["settings"] == {"channels": {"R1": 4}, "form": "auto", "expected": 1_000_000, "fuse": "all"}
+    [phase] = described["phases"]
+    assert (phase["name"], phase["reading"], phase["is_ordered"]) == ("run", "slices", True)
+    assert [(place["id"], place["level"], place["channels"], place["operators"]) for place in phase["places"]] == [
+        ("sources", 0, 1, ["read_csv", "filter"]),
+        ("R1", 1, 4, ["Speed", "is_fast"]),
+        ("tail", 2, 1, ["aggregate"]),
+    ]
+    [into_region], [into_tail] = (place["arrivals"] for place in phase["places"][1:])
+    assert (into_region["from"], into_region["key"]) == ("filter", ["phone"])
+    assert (into_tail["from"], into_tail["key"]) == ("is_fast", [])
+    assert into_region["order_key"] == into_tail["order_key"] == [{"number_of": "draw"}]
+    assert [(pe["place"], pe["operators"], pe["form"]) for pe in described["pes"]] == [
+        ("sources", ["read_csv"], None),
+        ("sources", ["filter"], "native"),
+        ("R1", ["Speed", "is_fast"], "native"),
+        ("tail", ["aggregate", "write_csv"], "native"),
+    ]
+
+
+def test_streams_between_places_carry_an_order_key_and_those_inside_carry_nothing() -> None:
+    keys = {(s["from"], s["to"]): s["order_key"] for s in ab.explain(linear).to_dict()["streams"]}
+    assert keys == {
+        ("read_csv", "filter"): [],
+        ("filter", "Speed"): ["#draw"],
+        ("Speed", "is_fast"): [],
+        ("is_fast", "aggregate"): ["#draw"],
+        ("aggregate", "write_csv"): [],
+    }
+
+
+def test_the_json_has_the_phases_of_a_loop_in_rounds() -> None:
+    described = ab.explain(pagerank, channels=2).to_dict()
+    assert problems(described, CONTRACT) == []
+    assert [phase["name"] for phase in described["phases"]] == ["before", "round"]
+    assert described["loop"]["entry"] == "feedback"
+    back = [operator["id"] for operator in described["operators"]]
+    assert described["loop"]["back"] not in back, "it is no operator of the program"
+
+
+def test_what_no_source_tells_is_null() -> None:
+    assert ab.explain(linear).to_dict()["settings"]["expected"] is None
+    assert ab.explain(travels("source").collect("out")).to_dict()["settings"]["expected"] == 0
 
 
 def test_an_operator_that_is_not_parallel_says_why_in_its_reasons() -> None:
@@ -178,7 +282,7 @@ def test_what_an_early_stage_does_not_know_is_null() -> None:
     described = ab.explain(linear, stage="build").to_dict()
     assert described["stage"] == "build"
     assert {operator["state"] for operator in described["operators"]} == {None}
-    assert described["regions"] == []
+    assert described["regions"] == described["phases"] == described["pes"] == []
     region = ab.explain(linear, stage="regions").to_dict()["regions"][0]
     assert (region["first_joint"], region["last_joint"], region["ordering"]) == (None, None, None)
     assert ab.explain(linear).to_dict()["stage"] == STAGE_NAMES[-1]
@@ -243,7 +347,7 @@ def test_the_page_is_whole_and_names_every_operator(app: ab.App[[]]) -> None:
     page = _Page(text)
     assert text.startswith("<!DOCTYPE html>")
     assert page.open == []
-    assert page.tags.count("svg") == 1
+    assert page.tags.count("svg") == 2, "the drawing, and its legend"
     assert all(operator.id in page.words for operator in explanation.plan.graph.operators)
 
 
@@ -251,6 +355,31 @@ def test_the_page_needs_nothing_from_outside_and_runs_nothing() -> None:
     page = _Page(ab.explain(branches).to_html())
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
     assert not {name for name, _ in page.attributes} & {"src", "href", "onload", "onclick", "style"}
+
+
+def test_the_page_shows_where_everything_runs() -> None:
+    words = _Page(ab.explain(linear, channels=4).to_html()).words
+    for cell in (
+        *("On Spark", "read read_csv", "slices", "stage 1", "R1 × 4", "driver", "one place"),
+        *("filter: by phone (epoch, #draw)", "is_fast: put in order (epoch, #draw)"),
+        *("R1 strict-seqno-pulse", "epochs in turn, each when all channels have sent it; in it by #draw"),
+    ):
+        assert cell in words
+    assert any(word.startswith("for Spark on ") for word in words)
+    fused = _Page(ab.explain(linear, engine="fused").to_html()).words
+    assert "all of it runs in this process, in one place" in fused
+
+
+def test_the_legend_stays_in_view_while_a_wide_drawing_is_moved() -> None:
+    """It is no part of what scrolls, never wider than the page, and stays at the bottom of the window."""
+    text = ab.explain(pipeline(60)).to_html()
+    drawing, _, rest = text.partition('<div class="key">')
+    assert '<div class="drawing">' in drawing
+    assert '<g class="ab-key"' not in drawing
+    assert '<g class="ab-key"' in rest.partition("</figure>")[0]
+    assert re.search(r"\.drawing\{[^}]*overflow-x:auto", text)
+    assert re.search(r"\.key\{[^}]*position:sticky;bottom:0", text)
+    assert re.search(r"\.key svg\{max-width:100%;height:auto\}", text)
 
 
 def test_the_page_gives_reasons_code_and_edits() -> None:
@@ -325,8 +454,31 @@ def test_impossible_channels_are_refused(channels: Any, message: str) -> None:
 
 def test_channels_go_to_all_regions_or_to_those_named() -> None:
     assert dict(ab.explain(shuffled, channels=3).channels) == {"R1": 3, "R2": 3}
-    assert dict(ab.explain(shuffled, channels={"R2": 5}).channels) == {"R2": 5}
-    assert dict(ab.explain(shuffled).channels) == dict(ab.explain(shuffled, channels="auto").channels) == {}
+    cores = len(os.sched_getaffinity(0))
+    assert dict(ab.explain(shuffled, channels={"R2": 5}).channels) == {"R1": cores, "R2": 5}
+    assert dict(ab.explain(shuffled).channels) == dict(ab.explain(shuffled, channels="auto").channels)
+    assert dict(ab.explain(shuffled).channels) == {"R1": cores, "R2": cores}
+    assert dict(ab.explain(shuffled, engine="fused", channels=3).channels) == {"R1": 1, "R2": 1}
+
+
+def test_before_it_is_laid_out_only_channels_that_were_asked_for_are_known() -> None:
+    assert dict(ab.explain(shuffled, stage="ordering").channels) == {}
+    assert dict(ab.explain(shuffled, stage="ordering", channels={"R2": 5}).channels) == {"R2": 5}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "sequential"}, "there is no plan for the engine 'sequential'"),
+        ({"fuse": "some"}, "there is no fusion 'some'"),
+        ({"expect": -1}, "-1 tuples cannot be expected"),
+        ({"expect": True}, "True tuples cannot be expected"),
+        ({"form": "c"}, "there is no form 'c' of generated code"),
+    ],
+)
+def test_what_cannot_be_planned_for_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        ab.explain(linear, **options)
 
 
 @pytest.mark.parametrize("app", [pipeline(500), tangle(500, seed=1)], ids=["in a row", "connected at random"])

@@ -28,8 +28,9 @@ ALLOWED = {
     "passes": ["errors", "graph", "analysis", "operators", "options"],
     "tripwire": ["errors", "graph", "analysis"],
     "codegen": ["errors", "graph", "analysis", "operators", "options", "passes"],
-    "dataflow": ["errors", "graph", "analysis", "operators", "codegen", "tripwire", "version"],
+    "dataflow": ["errors", "graph", "analysis", "operators", "passes", "codegen", "tripwire", "version"],
     "engines": [
+        "compiler",
         "errors",
         "graph",
         "analysis",

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import anabranch as ab
 from anabranch.codegen import costs
-from anabranch.codegen.build import build_pe, decide, staged
+from anabranch.codegen.build import build_pe, staged
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.native.arrays import ColumnArrays
+from anabranch.codegen.segments import decide
 from anabranch.graph.schema import schema_of
 from benchmarks.codegen.elements import NATIVE, PYTHON, Form, Runner, part_of_program
 
@@ -219,5 +220,5 @@ def mixed() -> dict[str, tuple[float, float, str]]:
                 start = time.process_time()
                 element.process(Batch((chunk,)))
                 taken.append((time.process_time() - start) / TUPLES * 1e6)
-        found[name] = (min(times[0]), min(times[1]), decide(part).form)
+        found[name] = (min(times[0]), min(times[1]), " and ".join(dict.fromkeys(stage.form for stage in decide(part))))
     return found

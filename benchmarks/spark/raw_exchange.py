@@ -22,7 +22,7 @@ from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import Job
-from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.job.row_batches import ROW, as_batch, rows_in
 from anabranch.engines.spark.job.tasks import read_slices, run_level
 from anabranch.engines.spark.runs.engine import run_on
@@ -48,14 +48,14 @@ def contest(count: int, rounds: int) -> Times:
         return race(contestants, rounds)
 
 
-class _WithoutFiles(SparkCluster):
+class _WithoutFiles(SparkTransport):
     @property
     def shares_files(self) -> bool:
         return False
 
 
 def run_moved(session: Any, pairs: str, out: str) -> None:
-    run_on(_WithoutFiles(session), compile(shuffled(pairs=pairs, out=out).graph, form="native"), Metrics(), "native")
+    run_on(_WithoutFiles(session), compile(shuffled(pairs=pairs, out=out).graph), Metrics(), "native")
 
 
 def run_raw(session: Any, pairs: str, out: str) -> None:
@@ -102,7 +102,7 @@ def _counts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 # What the program moves ------------------------------------------------------------------------------------------
 
 
-class _Noting(SparkCluster):
+class _Noting(SparkTransport):
     job: Job
 
     def rows(self, job: Job) -> Generator[Row, None, None]:
@@ -114,7 +114,7 @@ class _Noting(SparkCluster):
 def _noted(session: Any, pairs: str, out: str) -> tuple[int, Rows, Rows]:
     """How many epochs there are; what the first sends to each channel of the first region, and what leaves those."""
     cluster = _Noting(session)
-    run_on(cluster, compile(shuffled(pairs=pairs, out=out).graph, form="native"), Metrics(), "native")
+    run_on(cluster, compile(shuffled(pairs=pairs, out=out).graph), Metrics(), "native")
     job = cluster.job
     assert job.slices is not None
     [places] = {len(level) for level in job.layout.levels}

@@ -49,8 +49,8 @@ from anabranch.errors import (
 )
 from anabranch.explain import Explanation, explain
 from anabranch.graph.model import Program
+from anabranch.graph.windows import Window
 from anabranch.operators.emissions import To, to
-from anabranch.operators.windows import Window
 from anabranch.run import run
 from anabranch.start import start
 from anabranch.version import __version__ as __version__

@@ -3,45 +3,59 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from anabranch.analysis.modules import held_world
-from anabranch.codegen import choose_forms
+from anabranch.dataflow.layout import choose_forms
 from anabranch.errors import AnabranchError
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
+from anabranch.graph.settings import Settings, Target
 from anabranch.graph.verify import verify_plan
-from anabranch.passes import (
-    assign_order_keys,
-    choose_ordering,
-    form_regions,
-    fuse_all,
-    infer_properties,
-    insert_joints,
-)
+from anabranch.passes import choose_ordering, form_regions, fuse, infer_properties, insert_joints, lay_out
 
 Pass = Callable[[Plan], Plan]
 
-STAGES: tuple[tuple[str, Pass], ...] = (
+# What the program says by itself, whoever runs it.
+SAFETY: tuple[tuple[str, Pass], ...] = (
     ("properties", infer_properties.apply),  # what each operator keeps, emits and forwards, and why
     ("regions", form_regions.apply),  # which operators may run in parallel channels together
     ("joints", insert_joints.apply),  # how tuples enter and leave each region
     ("ordering", choose_ordering.apply),  # how the order is restored behind each region
-    ("order_keys", assign_order_keys.apply),  # what tuples carry, so that it can be
-    ("fuse", fuse_all.apply),  # which operators become one function
-    ("generate", choose_forms.apply),  # whether it can be native, and why not
 )
-STAGE_NAMES = ("build", *(name for name, _ in STAGES))
+# What follows from that on one engine, with so many channels.
+EXECUTION: tuple[tuple[str, Pass], ...] = (
+    ("layout", lay_out.apply),  # which operators run where, how tuples get there, and what they carry for their order
+    ("fuse", fuse.apply),  # which operators of a place become one function
+    ("forms", choose_forms.apply),  # whether that can be native, and why not
+)
+STAGE_NAMES = ("build", *(name for name, _ in (*SAFETY, *EXECUTION)))
 
 
-def compile(graph: Graph, *, until: str | None = None, form: str = "auto") -> Plan:
-    """Compile a program; `until` names the stage to stop after, and `form` is that of the code to generate."""
-    plan = Plan(graph, form)
+def this_machine() -> Target:
+    """Spark on this machine, as far as a plan depends on it."""
+    return Target("spark", cores=len(os.sched_getaffinity(0)))
+
+
+def compile(graph: Graph, settings: Settings | None = None, *, until: str | None = None) -> Plan:
+    """Compile a program for a target; `until` names the stage to stop after."""
+    plan = Plan(graph, settings or Settings(this_machine()))
     if until == "build":
         return plan
-    with held_world(thoroughly=True), _uncollected():
-        for name, apply in STAGES:
+    return _run_stages(plan, (*SAFETY, *EXECUTION), until, thoroughly=True)
+
+
+def execute_with(plan: Plan, settings: Settings) -> Plan:
+    """What is safe stays as it was found out: only what follows from it on a target is decided anew."""
+    fresh = Plan(plan.graph, settings, plan.properties, plan.regions, plan.sequential)
+    return _run_stages(fresh, EXECUTION, None, thoroughly=False)
+
+
+def _run_stages(plan: Plan, stages: tuple[tuple[str, Pass], ...], until: str | None, *, thoroughly: bool) -> Plan:
+    with held_world(thoroughly=thoroughly), _uncollected():
+        for name, apply in stages:
             plan = apply(plan)
             _verify(plan, name)
             if name == until:

@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.errors import UsageError
-from anabranch.graph.degree import Channels, asked_channels
+from anabranch.graph.degree import asked_channels, channels_of
 from anabranch.graph.draw import as_svg
 from anabranch.graph.format import as_text
+from anabranch.graph.format_layout import order_key
+from anabranch.graph.forms import Form
 from anabranch.graph.model import Edge, Operator, Port, Program
+from anabranch.graph.order_keys import Branch, Step
 from anabranch.graph.page import as_page
 from anabranch.graph.phrases import form_words, names, reasons_of, why_sequential
+from anabranch.graph.places import Arrival, Layout, Phase, Place
 from anabranch.graph.plan import PE, Plan, Region, Segment
 from anabranch.graph.properties import Reason
+from anabranch.graph.settings import FUSIONS, IN_PROCESS, Channels, Settings
 from anabranch.run import FORMS, as_program
 
-VERSION = 1  # of the JSON: members may be added to it, none changes its meaning or goes away
+PLANNED_ENGINES = ("spark", "fused")
+VERSION = 2  # of the JSON: members may be added to it, none changes its meaning or goes away
 
 
 @dataclass(frozen=True)
 class Explanation:
     """What the compiler knows of a program; `str()` of it is made for people, `to_dict()` for programs.
 
-    `channels` holds the number of channels of each region to draw, where it was given. Sources `in_slices` are in no
-    region, but on Spark many tasks read them.
+    Up to the stage `layout` it holds for every engine; from there on for the target at the head of the plan, and then
+    it is what runs there.
     """
 
     plan: Plan
     stage: str
-    channels: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    in_slices: tuple[str, ...] = ()
+
+    @property
+    def channels(self) -> Mapping[str, int]:
+        """The number of channels of each region, once it is laid out, or where it was asked for."""
+        return channels_of(self.plan)
 
     def __str__(self) -> str:
         return self.to_text()
 
     def to_text(self, width: int = 100) -> str:
         """Plain text: the graph, operators, regions and PEs, and what is not parallel and why."""
-        return as_text(self.plan, self.channels, width, self.in_slices)
+        return as_text(self.plan, self.channels, width)
 
     def to_svg(self) -> str:
         """A drawing of the graph with its regions, joints and PEs."""
@@ -49,14 +57,14 @@ class Explanation:
 
     def to_html(self) -> str:
         """A page of its own with the drawing and tables."""
-        return as_page(self.plan, self.channels, self.in_slices)
+        return as_page(self.plan, self.channels)
 
     def to_code(self) -> str:
         """The source of the functions that are generated for the PEs, each behind a comment that says what it is.
 
         It is made when it is asked for, and nothing is compiled.
         """
-        from anabranch.codegen.choose_forms import generated_sources
+        from anabranch.dataflow.layout.choose_forms import generated_sources
 
         if not self.plan.pes:
             raise UsageError(
@@ -74,12 +82,14 @@ class Explanation:
         return self.to_svg()
 
     def is_parallel(self, name: str) -> bool:
-        """Whether an operator is in a parallel region, or a source that Spark reads in slices."""
-        return name in self.in_slices or self.plan.region_of(self._operator(name).id) is not None
+        """Whether an operator is in a parallel region that runs in channels, or a source that many tasks read."""
+        operator = self._operator(name)
+        is_in_region = self.plan.region_of(name) is not None
+        return name in self.plan.in_slices or (is_in_region and not why_sequential(self.plan, operator))
 
     def why_not(self, name: str) -> tuple[Reason, ...]:
         """Why an operator is not parallel; nothing if it is."""
-        return () if name in self.in_slices else why_sequential(self.plan, self._operator(name))
+        return () if name in self.plan.in_slices else why_sequential(self.plan, self._operator(name))
 
     def _operator(self, name: str) -> Operator:
         for operator in self.plan.graph.operators:
@@ -95,9 +105,13 @@ class Explanation:
             "version": VERSION,
             "program": plan.graph.name,
             "stage": self.stage,
-            "operators": [_operator(plan, operator, self.in_slices) for operator in plan.graph.operators],
+            "target": asdict(plan.settings.target),
+            "settings": _settings(plan),
+            "operators": [_operator(plan, operator) for operator in plan.graph.operators],
             "regions": [_region(region, self.channels) for region in plan.regions],
             "streams": [_stream(plan, edge) for edge in plan.graph.edges],
+            "phases": [_phase(phase) for phase in plan.phases],
+            "loop": asdict(plan.loop) if plan.loop is not None else None,
             "pes": [_pe(pe) for pe in plan.pes],
         }
 
@@ -106,14 +120,18 @@ def explain(
     program: Program | App[...] | Sink,
     *more: Sink,
     stage: str | None = None,
+    engine: str = "spark",
     channels: Channels = "auto",
-    form: str = "auto",
+    form: Form = "auto",
+    fuse: str = "all",
+    expect: int | None = None,
 ) -> Explanation:
-    """Compile a program and say what came of it: properties, regions, joints, ordering, PEs, and the reasons.
+    """Compile a program and say what came of it: properties, regions, joints, ordering, places, PEs, and the reasons.
 
-    `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "order_keys", "fuse" or
-    "generate". `channels` is the degree of parallelism to draw, for all regions or for each by its name; it decides
-    nothing. `form` is that of generated code: "native", "python", or "auto", which is native where that can be.
+    `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "layout", "fuse" or
+    "forms". From the layout on a plan is one for an `engine` ("spark" or "fused"), with so many `channels`, for all
+    regions or for each by its name. `form` is that of generated code: "native", "python", or "auto", which is native
+    where that can be and pays for as many tuples as are expected: `expect`, or what the sources look like.
 
     >>> import anabranch as ab
     >>> from typing import NamedTuple
@@ -127,38 +145,29 @@ def explain(
     ['an ordered sink is written in one place']
     """
     # Imported here because the compiler brings the whole analysis along, which running a program may not need.
-    from anabranch.compiler import STAGE_NAMES, compile
-    from anabranch.engines.spark.runs.explaining import read_in_slices
+    from anabranch.compiler import STAGE_NAMES, compile, this_machine
 
     if stage is not None and stage not in STAGE_NAMES:
         raise UsageError(f"the compiler has no stage '{stage}'", hint=f"use one of: {', '.join(STAGE_NAMES)}")
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}' of generated code", hint=f"use one of: {', '.join(FORMS)}")
-    plan = compile(as_program(program, *more).graph, until=stage, form=form)
-    in_slices = tuple(each for each in read_in_slices(plan.graph) if each in plan.properties)
-    for source in in_slices:
-        plan = _told_of_slices(plan, source)
-    return Explanation(plan, stage or STAGE_NAMES[-1], asked_channels(plan, channels), in_slices)
-
-
-def _told_of_slices(plan: Plan, source: str) -> Plan:
-    """The plan without the advice to partition a source that many tasks read as it is."""
-    why = Reason(
-        "state", "it is one stream, which on Spark many tasks read, a slice each", plan.graph.operator(source).location
-    )
-    properties = replace(plan.properties[source], reasons=(why,))
-    sequential = {each: (why,) if each == source else reasons for each, reasons in plan.sequential.items()}
-    return replace(
-        plan,
-        properties=MappingProxyType({**plan.properties, source: properties}),
-        sequential=MappingProxyType(sequential),
-    )
+    if engine not in PLANNED_ENGINES:
+        raise UsageError(f"there is no plan for the engine '{engine}'", hint=f"use {' or '.join(PLANNED_ENGINES)}")
+    if fuse not in FUSIONS:
+        raise UsageError(f"there is no fusion '{fuse}'", hint=f"use one of: {', '.join(FUSIONS)}")
+    if expect is not None and (isinstance(expect, bool) or expect < 0):
+        raise UsageError(f"{expect!r} tuples cannot be expected", hint="give a whole number, 0 or more")
+    target = this_machine() if engine == "spark" else IN_PROCESS
+    settings = Settings(target, channels, form, expect, fuse)
+    plan = compile(as_program(program, *more).graph, settings, until=stage)
+    asked_channels(plan, channels)
+    return Explanation(plan, stage or STAGE_NAMES[-1])
 
 
 # JSON ------------------------------------------------------------------------------------------------------------
 
 
-def _operator(plan: Plan, operator: Operator, in_slices: Collection[str]) -> dict[str, Any]:
+def _operator(plan: Plan, operator: Operator) -> dict[str, Any]:
     properties, region, pe = plan.properties.get(operator.id), plan.region_of(operator.id), plan.pe_of(operator.id)
     return {
         "id": operator.id,
@@ -170,7 +179,7 @@ def _operator(plan: Plan, operator: Operator, in_slices: Collection[str]) -> dic
         "selectivity": properties.selectivity.value if properties is not None else None,
         "forwards": dict(properties.forwards) if properties is not None else {},
         "region": region.id if region is not None else None,
-        "in_slices": operator.id in in_slices,
+        "in_slices": operator.id in plan.in_slices,
         "reasons": [_reason(reason) for reason in reasons_of(plan, operator)],
         "pe": pe.id if pe is not None else None,
         "on_error": operator.on_error,
@@ -220,11 +229,60 @@ def _stream(plan: Plan, edge: Edge) -> dict[str, Any]:
         "from": edge.source,
         "to": edge.target,
         "type": leaving.schema.name,
-        "order_key": list(plan.order_keys.get(edge, ())),
+        "order_key": list(order_key(plan, edge)),
         "from_port": leaving.name,
         "to_port": entering.name,
         "feedback": edge.is_feedback,
     }
+
+
+def _settings(plan: Plan) -> dict[str, Any]:
+    return {
+        "channels": dict(plan.channels),
+        "form": plan.settings.form,
+        "expected": plan.expected,
+        "fuse": plan.settings.fuse,
+    }
+
+
+def _phase(phase: Phase) -> dict[str, Any]:
+    return {
+        "name": phase.name,
+        "reading": phase.reading.value,
+        "why": phase.why,
+        "is_ordered": phase.layout.is_ordered,
+        "in_one_place": dict(phase.layout.refused),
+        "places": [_place(phase.layout, place) for place in phase.layout.places],
+    }
+
+
+def _place(layout: Layout, place: Place) -> dict[str, Any]:
+    return {
+        "id": place.id,
+        "operators": list(place.operators),
+        "level": place.level,
+        "channels": place.channels,
+        "region": place.region,
+        "follows": place.follows,
+        "arrivals": [_arrival(arrival) for arrival in layout.arriving(place.id)],
+    }
+
+
+def _arrival(arrival: Arrival) -> dict[str, Any]:
+    return {
+        "from": arrival.stream.operator,
+        "port": arrival.stream.port,
+        "key": list(arrival.key),
+        "bounds": [str(bound) for bound in arrival.bounds],
+        "order_key": [_step(step) for step in arrival.lineage],
+        "clock": str(arrival.clock.window) if arrival.clock is not None else None,
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    if isinstance(step, Branch):
+        return {"branch": step.at, "number": step.number}
+    return {"number_of": step.of}
 
 
 def _pe(pe: PE) -> dict[str, Any]:
@@ -233,10 +291,12 @@ def _pe(pe: PE) -> dict[str, Any]:
     return {
         "id": pe.id,
         "operators": list(pe.operators),
-        "region": pe.region,
+        "phase": pe.phase,
+        "place": pe.place,
         "form": forms[0] if len(forms) == 1 else "mixed" if forms else None,
         "reason": _reason(reasons[0]) if reasons else None,
-        "stretches": [_segment(segment) for segment in pe.segments],
+        "why_together": [_reason(reason) for reason in pe.why_together],
+        "segments": [_segment(segment) for segment in pe.segments],
     }
 
 

@@ -10,12 +10,12 @@ from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.draft import freeze_sinks
 from anabranch.api.where import caller
-from anabranch.codegen.forms import FORMS, Form
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import sequential
 from anabranch.errors import Location, UsageError, shown
-from anabranch.graph.degree import Channels, asked_channels
+from anabranch.graph.forms import FORMS, Form
 from anabranch.graph.model import Program
+from anabranch.graph.settings import FUSIONS, Channels, Settings
 
 __all__ = ["ENGINES", "FORMS", "as_program", "default_engine", "run"]
 
@@ -33,6 +33,7 @@ def run(
     engine: str | None = None,
     form: Form = "auto",
     channels: Channels = "auto",
+    fuse: str = "all",
     spark: Any = None,
     master: str | None = None,
     spark_conf: Mapping[str, str] | None = None,
@@ -44,7 +45,8 @@ def run(
     `program` is what an `@ab.app` function returns, the app itself where all its parameters have defaults, or, for
     short programs, one or more sinks. `engine` is "sequential", one tuple after the other in plain steps; "fused",
     which generates code for the program and runs it in this process; or "spark". `form` is the form of generated code
-    ("python", "native", or "auto": native where it can be and pays).
+    ("python", "native", or "auto": native where it can be and pays), and `fuse` says which operators become one
+    processing element: "all" that run at one place, "none", or those that `.place(pe=…)` names ("manual").
 
     On Spark, `channels` is how many channels a parallel region has (a number, or numbers by region; "auto": as many
     as there are cores), `spark` a session to run in, and otherwise `master` where to make one ("local[*]"),
@@ -68,12 +70,14 @@ def run(
     where = caller().location
     must_be_one(chosen, "engine", ENGINES, where)
     must_be_one(form, "form of generated code", FORMS, where)
-    if form != "auto" and chosen == "sequential":
-        raise UsageError(
-            f"the engine '{chosen}' generates no code, so it has no form '{form}'",
-            location=where,
-            hint='use engine="fused" (on the command line: --engine fused)',
-        )
+    must_be_one(fuse, "fusion", FUSIONS, where)
+    for asked_for, what in ((form, "form"), (fuse, "fusion")):
+        if asked_for not in ("auto", "all") and chosen == "sequential":
+            raise UsageError(
+                f"the engine '{chosen}' generates no code, so it has no {what} '{asked_for}'",
+                location=where,
+                hint='use engine="fused" (on the command line: --engine fused)',
+            )
     asked = None if channels == "auto" else channels
     given = {"channels": asked, "spark": spark, "master": master, "spark_conf": spark_conf, "ui": ui or None}
     unused = [name for name, value in given.items() if value is not None]
@@ -89,16 +93,15 @@ def run(
     if chosen == "fused":
         from anabranch.engines import fused
 
-        return fused.run(graph, metrics, form)
-    from anabranch.compiler import compile
+        return fused.run(graph, metrics, form, fuse=fuse)
+    from anabranch.compiler import compile, this_machine
     from anabranch.engines.spark.runs import engine as spark_engine
     from anabranch.engines.spark.session.session import spark_options
 
-    plan = compile(graph, form=form)
     with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show
+        plan = compile(graph, Settings(this_machine(), channels, form, fuse=fuse))
         options = spark_options(spark, master, spark_conf, ui, graph.name)
-        asked_channels(plan, channels)
-    return spark_engine.run(plan, metrics, form, channels, options)
+    return spark_engine.run(plan, metrics, options)
 
 
 def must_be_one(given: str, what: str, known: tuple[str, ...], where: Location | None = None) -> None:

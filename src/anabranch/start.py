@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from anabranch.api.app import App
 from anabranch.api.base import Sink
 from anabranch.api.where import caller
-from anabranch.codegen.forms import FORMS, Form
 from anabranch.dataflow.result import Metrics
 from anabranch.errors import UsageError
-from anabranch.graph.degree import Channels, asked_channels
+from anabranch.graph.degree import asked_channels
+from anabranch.graph.forms import FORMS, Form
 from anabranch.graph.model import Program
+from anabranch.graph.settings import FUSIONS, Channels, Settings
 from anabranch.run import as_program, must_be_one
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def start(
     batch_mb: float = 64,
     form: Form = "auto",
     channels: Channels = "auto",
+    fuse: str = "all",
     spark: Any = None,
     master: str | None = None,
     spark_conf: Mapping[str, str] | None = None,
@@ -59,6 +61,7 @@ def start(
         batch_mb=batch_mb,
         form=form,
         channels=channels,
+        fuse=fuse,
         spark=spark,
         master=master,
         spark_conf=spark_conf,
@@ -75,6 +78,7 @@ def start_program(
     batch_mb: float,
     form: Form,
     channels: Channels,
+    fuse: str = "all",
     spark: Any = None,
     master: str | None,
     spark_conf: Mapping[str, str] | None,
@@ -87,14 +91,15 @@ def start_program(
 
     with caller().blamed():  # what is wrong at first sight: before Spark is started
         must_be_one(form, "form of generated code", FORMS)
+        must_be_one(fuse, "fusion", FUSIONS)
         _must_be_a_size(batch_mb)
         folder = folder_of(checkpoint)
     graph = as_program(program, *more).graph
-    from anabranch.compiler import compile
+    from anabranch.compiler import compile, this_machine
     from anabranch.engines.spark.session.session import spark_options
     from anabranch.engines.spark.streams import start as streams
 
-    plan = compile(graph, form=form)
+    plan = compile(graph, Settings(this_machine(), form=form, fuse=fuse), until="ordering")
     with caller().blamed():
         options = spark_options(spark, master, spark_conf, ui, graph.name)
         asked_channels(plan, channels)

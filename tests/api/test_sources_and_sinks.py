@@ -159,7 +159,7 @@ def test_a_result_has_items_figures_and_the_plan() -> None:
     assert len(result.items("out")) == 2
     assert (result.metrics.tuples_in, result.metrics.tuples_out) == (3, 2)
     assert (result.metrics["large"].received, result.metrics["large"].emitted) == (3, 2)
-    assert [operator.id for operator in result.plan.operators] == ["from_items", "large", "out"]
+    assert [operator.id for operator in result.plan.graph.operators] == ["from_items", "large", "out"]
     with pytest.raises(ab.UsageError, match="nothing was collected as 'other'"):
         result.items("other")
 

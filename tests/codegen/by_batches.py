@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from anabranch.codegen.part import Part, Stream
+from anabranch.codegen.part import Part
 from anabranch.codegen.pe import ProcessingElement, Stopped
 from anabranch.dataflow.sources.batching import Gathered
 from anabranch.dataflow.sources.source_order import draw
 from anabranch.engines import sequential
 from anabranch.errors import RunError
-from anabranch.graph.model import Graph, Program
+from anabranch.graph.model import Graph, Program, StreamId
 from anabranch.operators.sinks import Collect
 from tests.codegen.exactness import described, exact
 
@@ -44,8 +44,8 @@ def part_of_program(graph: Graph) -> Part:
     """Everything but sources and sinks."""
     sinks = [operator.id for operator in graph.sinks]
     inside = tuple(each.id for each in graph.operators if not each.is_source and not each.is_sink)
-    inputs = tuple(Stream(source.id, port) for source in graph.sources for port in range(len(source.outputs)))
-    outputs = dict.fromkeys(Stream(edge.source, edge.source_port) for edge in graph.edges if edge.target in sinks)
+    inputs = tuple(StreamId(source.id, port) for source in graph.sources for port in range(len(source.outputs)))
+    outputs = dict.fromkeys(StreamId(edge.source, edge.source_port) for edge in graph.edges if edge.target in sinks)
     return Part(graph, inside, inputs, tuple(outputs))
 
 
@@ -53,7 +53,7 @@ def batches(part: Part, sizes: Iterator[int]) -> Iterator[Any]:
     """What the sources give, cut into batches of these sizes."""
     gathered, size = Gathered([[] for _ in part.inputs]), next(sizes)
     for source, item in draw(part.graph.sources):
-        gathered.add(part.inputs.index(Stream(source.id, 0)), item)
+        gathered.add(part.inputs.index(StreamId(source.id, 0)), item)
         if len(gathered) >= size:
             yield gathered.as_batch(part)
             gathered, size = Gathered([[] for _ in part.inputs]), next(sizes)
@@ -97,7 +97,7 @@ def _added(figures: Sequence[Any]) -> tuple[int, ...]:
     return tuple(sum(each) for each in zip(*map(astuple, figures), strict=True))
 
 
-def _sinks_of(graph: Graph, stream: Stream) -> list[str]:
+def _sinks_of(graph: Graph, stream: StreamId) -> list[str]:
     sinks = {sink.id: sink.definition.name for sink in graph.sinks if isinstance(sink.definition, Collect)}
     return [
         sinks[edge.target]

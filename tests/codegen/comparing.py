@@ -14,12 +14,12 @@ from anabranch.codegen.native.assemble import Assembled, assemble
 from anabranch.codegen.native.compiled import Compiled, compiled
 from anabranch.codegen.native.element import NativeElement
 from anabranch.codegen.native.values import NotNative
-from anabranch.codegen.part import Part, Stream, part_of
+from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import Stopped
 from anabranch.dataflow.sources.source_order import draw
 from anabranch.engines.sequential import run
 from anabranch.errors import RunError
-from anabranch.graph.model import Graph
+from anabranch.graph.model import Graph, StreamId
 from anabranch.operators.base import FINAL, PUNCTUATION
 from anabranch.operators.punctuate import Punctuate
 from anabranch.operators.sinks.collect import Collect
@@ -33,9 +33,9 @@ Items = list[tuple[int, Any]]  # the number of an input, and a tuple, a punctuat
 class Outcome:
     """What can be seen of a run: tuples by output, an error, and the figures of the operators."""
 
-    outputs: dict[Stream, list[Any]]
-    punctuations: dict[Stream, list[int]] = field(default_factory=dict)
-    ended: list[Stream] = field(default_factory=list)
+    outputs: dict[StreamId, list[Any]]
+    punctuations: dict[StreamId, list[int]] = field(default_factory=dict)
+    ended: list[StreamId] = field(default_factory=list)
     error: RunError | None = None
     figures: dict[str, Any] = field(default_factory=dict)
 
@@ -89,9 +89,9 @@ class Comparison:
         figures = {name: result.metrics[name] for name in self.part.operators}
         return Outcome(outputs, error=error, figures=figures)
 
-    def _sink(self, stream: Stream) -> str:
+    def _sink(self, stream: StreamId) -> str:
         """The name under which a stream is collected."""
-        targets = [edge.target for edge in self.graph.edges if Stream(edge.source, edge.source_port) == stream]
+        targets = [edge.target for edge in self.graph.edges if StreamId(edge.source, edge.source_port) == stream]
         definitions: list[Any] = [self.graph.operator(target).definition for target in targets]
         return next(str(each.name) for each in definitions if isinstance(each, Collect))
 
@@ -106,16 +106,16 @@ class Comparison:
             for stream, each in self._entering(source.id, item):
                 yield self.part.inputs.index(stream), each
 
-    def _entering(self, source: str, item: Any) -> Iterator[tuple[Stream, Any]]:
-        if Stream(source) in self.part.inputs:
-            yield Stream(source), item
+    def _entering(self, source: str, item: Any) -> Iterator[tuple[StreamId, Any]]:
+        if StreamId(source) in self.part.inputs:
+            yield StreamId(source), item
         for edge in self.graph.edges:
             definition = self.graph.operator(edge.target).definition
             if edge.source == source and isinstance(definition, Punctuate):
-                yield Stream(edge.target), item
+                yield StreamId(edge.target), item
                 assert definition.when is not None
                 if item is not FINAL and definition.when(item):
-                    yield Stream(edge.target), PUNCTUATION
+                    yield StreamId(edge.target), PUNCTUATION
 
     def given(self, items: Items, cuts: list[int], element: Any = None) -> Outcome:
         """What an element gives that is handed the items in pieces."""

@@ -10,7 +10,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.api.app import App
-from anabranch.dataflow.sources import expected_size
+from anabranch.passes.layout import expected_size
 
 EXAMPLES = sorted(path.stem for path in (Path(__file__).parents[2] / "examples").glob("*.py") if path.stem[0] != "_")
 COUNT = 1_500

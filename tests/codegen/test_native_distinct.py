@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe, decide
+from anabranch.codegen.build import build_pe
 from anabranch.codegen.native import state as native_state
 from anabranch.codegen.pe import ProcessingElement
+from anabranch.codegen.segments import decide
 from anabranch.run import as_program
 from tests.codegen.by_batches import batches, by_element, by_oracle, part_of_program
 from tests.codegen.comparing import Comparison, check_same
@@ -224,6 +225,6 @@ def test_values_that_are_no_numbers_or_strings_are_left_to_the_python_form() -> 
         tags: int
 
     counted = ab.from_items(Tagged, []).window(ab.tumbling(count=2)).aggregate(Tags, tags=ab.count_distinct("tags"))
-    (stage,) = decide(part_of_program(as_program(counted.collect("out")).graph)).stages
+    (stage,) = decide(part_of_program(as_program(counted.collect("out")).graph))
     assert stage.why is not None
     assert stage.why.reason == "computes count_distinct of a list"

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe, decide
+from anabranch.codegen.build import build_pe
 from anabranch.codegen.native import state as native_state
 from anabranch.codegen.pe import ProcessingElement
+from anabranch.codegen.segments import decide
 from anabranch.run import as_program
 from tests.codegen.by_batches import batches, by_element, by_oracle, part_of_program
 from tests.codegen.exactness import exact
@@ -218,6 +219,6 @@ def test_what_is_left_to_the_python_form_says_why() -> None:
 
     windowed = ab.from_items(Trip, []).window(ab.tumbling(count=3))
     made = as_program(windowed.aggregate(Collected, fares=ab.collect("fare")).collect("out"))
-    (stage,) = decide(part_of_program(made.graph)).stages
+    (stage,) = decide(part_of_program(made.graph))
     assert stage.why is not None
     assert stage.why.reason == "computes collect of a float"

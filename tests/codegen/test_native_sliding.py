@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe, decide
+from anabranch.codegen.build import build_pe
 from anabranch.codegen.pe import ProcessingElement
+from anabranch.codegen.segments import decide
 from anabranch.run import as_program
 from tests.codegen.by_batches import by_element, by_oracle, part_of_program
 
@@ -155,6 +156,6 @@ def test_tables_grow_in_the_middle_of_a_chunk() -> None:
 
 def test_many_recent_tuples_are_left_to_the_python_form() -> None:
     made = program([], ab.sliding(count=2000, slide=1), Recent, {})
-    (stage,) = decide(part_of_program(made.graph)).stages
+    (stage,) = decide(part_of_program(made.graph))
     assert stage.why is not None
     assert stage.why.reason == "keeps the last 2000 tuples"

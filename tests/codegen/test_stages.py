@@ -8,10 +8,11 @@ from typing import NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe, decide, staged, stages_of
+from anabranch.codegen.build import build_pe, staged
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import Stopped
+from anabranch.codegen.segments import decide, stages_of
 from anabranch.errors import RunError
 from anabranch.run import as_program
 
@@ -81,11 +82,11 @@ def test_what_is_native_throughout_stays_so_in_however_many_stages() -> None:
             totals.window(ab.tumbling(count=3), key="shop").aggregate(Largest, largest=ab.max_("total")).collect("out")
         )
 
-    assert [stage.form for stage in decide(part_of_program(twice([]))).stages] == ["native", "native"]
+    assert [stage.form for stage in decide(part_of_program(twice([])))] == ["native", "native"]
 
 
 def test_the_reason_names_the_call_and_its_line() -> None:
-    first = decide(part_of_program(program([]))).stages[0]
+    first = decide(part_of_program(program([])))[0]
     assert str(first).startswith("Python form: `parse` calls json.loads (")
     assert first.why is not None
     assert first.why.location is not None
@@ -132,7 +133,7 @@ def test_stages_are_saved_and_restored_together() -> None:
 
 
 def test_native_can_be_insisted_on() -> None:
-    with pytest.raises(ab.UsageError, match=r"'parse' cannot be native: it calls json\.loads"):
+    with pytest.raises(ab.UsageError, match=r"cannot be had: `parse` calls json\.loads"):
         build_pe(part_of_program(program([])), "native")
 
 

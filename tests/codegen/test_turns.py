@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe
+from anabranch.codegen.build import build_pe, built, generate
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import ProcessingElement, Stopped
 from anabranch.engines import sequential
 from anabranch.graph.model import Graph
+from anabranch.graph.plan import Segment
+from anabranch.passes.fusion.cuts import cut_up
 from anabranch.run import as_program
 
 
@@ -41,10 +43,18 @@ class Squares:
 ITEMS = [Point(n % 5, n % 3, float(n // 3)) for n in range(80)]
 
 
-def program(seen: list[tuple[int, str]]) -> Graph:
+def some_of(item: Point) -> Iterator[Point]:
+    for number in range(item.n):
+        yield item._replace(n=item.n + number)
+
+
+def program(seen: list[tuple[int, str]], *, is_long: bool = False) -> Graph:
     """Streams leave before and behind operators that take them here; sinks say what they see."""
     named = {"squares": Point, "rest": Point}
-    found = ab.from_items(Point, ITEMS).process(Squares, key="key", out=Point, outputs=named)
+    items: Any = ab.from_items(Point, ITEMS)
+    if is_long:
+        items = items.flat_map(some_of).filter(lambda item: item.n != 2).flat_map(some_of)
+    found = items.process(Squares, key="key", out=Point, outputs=named)
     few = found.outputs.squares.filter(lambda item: item.n % 3 == 1)
     windows = few.window(ab.tumbling(seconds=2, on="ts"), key="key").aggregate(
         Point, n=ab.count(), key=ab.first("key"), ts=ab.last("ts")
@@ -117,3 +127,13 @@ def test_native_code_knows_where_punctuations_come_from_before_any_tuple_has_com
     [given] = build_pe(part, "native", origins=True).process(Batch((chunk,)))
     assert given.punctuation_origins is not None
     assert given.punctuation_origins.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("cuts", [[], [1, 2, 30], list(range(1, len(ITEMS)))])
+def test_turns_and_origins_are_the_same_where_a_part_is_cut_in_stages(cuts: list[int]) -> None:
+    """Each stage knows only which item of the stage before it an output came from."""
+    part = part_of_program(program([], is_long=True))
+    groups = [group.operators for group in cut_up(part.graph, part.operators, lambda one, other: True)]
+    assert len(groups) == 4
+    staged = built(generate(part, [[Segment(group, "python")] for group in groups], origins=True))
+    assert in_order(part, staged, cuts) == in_order(part, build_pe(part, "python", origins=True), cuts)

@@ -48,7 +48,10 @@ def test_the_text_is_printed_plain_where_no_terminal_is(app: str) -> None:
     command = [sys.executable, "-m", "anabranch.cli", "explain", app, "--channels", "4"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     out, err = ended.stdout, ended.stderr
-    assert out.startswith("numbers: 3 operators, 1 parallel region, 3 PEs\n\n  ● from_items")
+    head, settings, *_ = out.splitlines()
+    assert head == "numbers: 3 operators, 1 parallel region, 3 PEs"
+    assert re.fullmatch(r"for Spark on \d+ cores?, about 0 tuples, form auto, fuse all", settings)
+    assert "\n\n  ● from_items" in out
     assert "R1 ×4: any tuple to any channel" in out
     assert "explained_numbers.py:11" in out
     assert "\x1b" not in out
@@ -91,7 +94,7 @@ def _without_colour(text: str) -> str:
 def test_json_is_printed_for_programs(app: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", app, "--json", "--limit", "7", "--channels", "R1=2"]) == 0
     described = json.loads(capsys.readouterr().out)
-    assert described["version"] == 1
+    assert described["version"] == 2
     assert described["regions"][0]["channels"] == 2
 
 
@@ -119,7 +122,7 @@ def test_two_things_cannot_both_go_to_standard_output(app: str, capsys: pytest.C
 
 
 def test_the_code_is_printed_plain_where_no_terminal_is(app: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", app, "--code"]) == 0
+    assert main(["explain", app, "--code", "--expect", "10000000"]) == 0
     native = capsys.readouterr().out
     assert native.startswith("# PE2: large: native form\n\nimport ")
     assert main(["explain", app, "--code", "--form", "python"]) == 0
@@ -130,7 +133,7 @@ def test_the_code_is_printed_plain_where_no_terminal_is(app: str, capsys: pytest
 
 
 def test_the_code_has_colours_on_a_terminal(app: str) -> None:
-    printed = _on_a_terminal("explain", app, "--code").decode()
+    printed = _on_a_terminal("explain", app, "--code", "--form", "native").decode()
     assert "\x1b[" in printed
     plain = _without_colour(printed).replace("\r\n", "\n")
     assert plain.startswith("# PE2: large: native form\n\nimport ")
@@ -155,27 +158,64 @@ def test_the_stage_decides_what_is_shown(app: str, capsys: pytest.CaptureFixture
 
 def test_the_help_names_the_default_stage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--help"]) == 0
-    assert "generate, the last and the default" in " ".join(capsys.readouterr().out.split())
+    assert "forms, the last and the default" in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_layout_on_spark_is_added_to_the_text(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_layout_is_in_the_text(app: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", app, "--channels", "3"]) == 0
-    without = capsys.readouterr().out
-    assert main(["explain", app, "--channels", "3", "--on-spark"]) == 0
-    text, _, layout = capsys.readouterr().out.partition("\nOn Spark\n")
-    assert text.partition("\nNot parallel\n")[0] == without.partition("\nNot parallel\n")[0]
+    _, _, layout = capsys.readouterr().out.partition("\nOn Spark\n")
     assert layout.splitlines()[0].startswith("  read from_items")
+    assert main(["explain", app, "--stage", "ordering"]) == 0
+    assert "\nOn Spark\n" not in capsys.readouterr().out
+
+
+def test_the_plan_of_another_engine_can_be_asked_for(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--engine", "fused"]) == 0
+    out = capsys.readouterr().out
+    assert "\nfor the fused engine, " in out
+    assert "\nOn the fused engine\n  all of it runs in this process, in one place\n" in out
+    assert "Spark" not in out
+
+
+def test_a_plan_is_for_as_many_tuples_as_are_expected(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    forms = []
+    for number in ("10", "10000000"):
+        assert main(["explain", app, "--expect", number, "--json"]) == 0
+        described = json.loads(capsys.readouterr().out)
+        assert described["settings"]["expected"] == int(number)
+        forms.append(next(pe["form"] for pe in described["pes"] if pe["operators"] == ["large"]))
+    assert forms == ["python", "native"]
+    assert main(["explain", app, "--expect", "-1"]) == 2
+    assert "-1 tuples cannot be expected" in capsys.readouterr().err
+
+
+def test_operators_of_a_place_are_fused_or_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = str(REPOSITORY / "examples/mobility_fraud.py")
+    pes = {}
+    for fusion in ("all", "none"):
+        assert main(["explain", example, "--fuse", fusion, "--json"]) == 0
+        described = json.loads(capsys.readouterr().out)
+        assert described["settings"]["fuse"] == fusion
+        pes[fusion] = [pe["operators"] for pe in described["pes"] if pe["place"] == "R1"]
+    assert pes == {"all": [["Speed", "filter_2"]], "none": [["Speed"], ["filter_2"]]}
+
+
+@pytest.mark.parametrize("option", ["--on-spark", "--engine=multicore", "--fuse=some", "--expect=many"])
+def test_what_there_is_no_plan_for_is_a_wrong_call(option: str, app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["explain", app, option])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().out == ""
 
 
 def test_a_source_that_spark_reads_in_slices_is_not_said_to_be_in_one_place(
     app: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for options in ([], ["--on-spark"]):
-        assert main(["explain", app, *options]) == 0
-        out = capsys.readouterr().out
-        assert "state: it is one stream, which on Spark many tasks read, a slice each" in out
-        assert "try: partition_by=" not in out
-        assert "\n  from_items" not in out.partition("Not parallel")[2].partition("On Spark")[0]
+    assert main(["explain", app]) == 0
+    out = capsys.readouterr().out
+    assert "state: it is one stream, which on Spark many tasks read, a slice each" in out
+    assert "try: partition_by=" not in out
+    assert "\n  from_items" not in out.partition("Not parallel")[2]
     assert "\n  read from_items   slices " in out
     assert main(["explain", app, "--json"]) == 0
     source, large, *_ = json.loads(capsys.readouterr().out)["operators"]
@@ -184,35 +224,15 @@ def test_a_source_that_spark_reads_in_slices_is_not_said_to_be_in_one_place(
 
 @pytest.mark.parametrize("columns", [80, 100])
 @pytest.mark.parametrize("example", ["mobility_fraud", "linear_road", "pagerank", "lois"])
-def test_the_layout_on_spark_is_as_wide_as_the_terminal(
+def test_the_text_with_its_layout_is_no_wider_than_the_terminal(
     example: str, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(explain_module, "plain_console", lambda: Console(force_terminal=True, width=columns))
-    assert main(["explain", str(REPOSITORY / f"examples/{example}.py"), "--on-spark"]) == 0
+    assert main(["explain", str(REPOSITORY / f"examples/{example}.py")]) == 0
     lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
-    layout = lines[next(at for at, line in enumerate(lines) if line.startswith("On Spark")) :]
+    layout = lines[next(at for at, line in enumerate(lines) if line.startswith("On Spark")) : lines.index("PEs")]
     assert [line for line in layout if len(line) > columns] == []
-    assert len(layout) > 1
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--json"], "--on-spark adds to the text, and --json prints none"),
-        (["--svg", "numbers.svg"], "--on-spark adds to the text, and --svg prints none"),
-        (["--html", "-"], "--on-spark adds to the text, and --html prints none"),
-        (["--code"], "--on-spark adds to the text, and --code prints none"),
-        (["--stage", "regions"], "after the stage 'regions' nothing can be laid out"),
-    ],
-)
-def test_a_layout_that_could_not_be_shown_is_refused_before_anything_is_written(
-    app: str, tmp_path: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["explain", app, "--on-spark", *options]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert said in err
-    assert not (tmp_path / "numbers.svg").exists()
+    assert any(line.startswith("  driver ") for line in layout)
 
 
 # Required to be parallel -----------------------------------------------------------------------------------------
@@ -228,7 +248,7 @@ def test_required_operators_that_are_not_parallel_exit_with_1_and_the_reason(
 ) -> None:
     assert main(["explain", app, "--json", "--require-parallel", "large", "--require-parallel", "out"]) == 1
     out, err = capsys.readouterr()
-    assert json.loads(out)["version"] == 1
+    assert json.loads(out)["version"] == 2
     assert err.splitlines() == [
         "error: 'out' is not parallel",
         "  an ordered sink is written in one place (explained_numbers.py:11)",

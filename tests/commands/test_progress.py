@@ -14,9 +14,9 @@ from rich.console import Console
 import anabranch as ab
 from anabranch import progress
 from anabranch.commands.consoles import plain_console
-from anabranch.dataflow.layout.places import SOURCES
 from anabranch.dataflow.result import Flow, Metrics
 from anabranch.engines.spark.streams.query import Progress, Query
+from anabranch.graph.places import SOURCES
 from anabranch.progress import (
     StreamLine,
     _flow,

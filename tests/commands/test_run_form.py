@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.cli import main
-from anabranch.codegen.forms import FORMS
+from anabranch.graph.forms import FORMS
 
 APP = """
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_native_where_it_cannot_be_names_the_operator_and_its_line(
     assert run(app, "native", "--loud") == 2
     message = capsys.readouterr().err
     line = 1 + APP.splitlines().index("    return Sale(sale.shop.upper(), sale.price)")
-    assert "'shouted' cannot be native: it handles strings" in message
+    assert "cannot be had: `shouted` handles strings" in message
     assert f"shop.py:{line} " in message
     assert not Path("native.csv").exists()
     assert run(app, "auto", "--loud") == 0

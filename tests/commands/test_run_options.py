@@ -239,11 +239,13 @@ def test_a_stream_is_given_its_checkpoint_its_batches_and_the_options_of_spark(
     app: list[str], streams: list[Stream]
 ) -> None:
     given = ["--engine", "spark", "--stream", "--checkpoint", "state", "--batch-mb", "0.5", "--channels", "R1=2"]
-    assert main([*app, *given, "--master", "local[2]", "--spark-conf", "a=b", "--form", "python"]) == 0
+    assert (
+        main([*app, *given, "--master", "local[2]", "--spark-conf", "a=b", "--form", "python", "--fuse", "manual"]) == 0
+    )
     [stream] = streams
     expected = {
         "checkpoint": "state", "batch_mb": 0.5, "channels": {"R1": 2}, "master": "local[2]",
-        "spark_conf": {"a": "b"}, "form": "python", "ui": False, "once": False,
+        "spark_conf": {"a": "b"}, "form": "python", "fuse": "manual", "ui": False, "once": False,
     }  # fmt: skip
     assert stream.options == expected
 

@@ -12,13 +12,13 @@ import pytest
 
 import anabranch as ab
 from anabranch.api.app import App
-from anabranch.codegen.forms import Form
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.sources.source_slices import EPOCH
-from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.session import SparkOptions, session_for
+from anabranch.graph.forms import Form
 from anabranch.graph.model import Program
 from tests.dataflow.simulated import Simulated
 
@@ -30,14 +30,19 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def check(name: str, folder: Path, runs: list[Callable[[Program], Result]]) -> None:
-    """All runs write and collect the same as the first, which is the oracle's."""
+def program_of(name: str, folder: Path) -> Callable[[], Program]:
+    """Makes the program of an example, over data in a folder."""
     module = importlib.import_module(f"examples.{name}")
     [app] = [each for each in map(partial(getattr, module), dir(module)) if isinstance(each, App)]
-    options = module.generate(COUNT, folder)
+    return partial(app, **module.generate(COUNT, folder))
+
+
+def check(name: str, folder: Path, runs: list[Callable[[Program], Result]]) -> None:
+    """All runs write and collect the same as the first, which is the oracle's."""
+    program = program_of(name, folder)
     expected: Any = None
     for run in [partial(ab.run, engine="sequential"), *runs]:
-        collected = run(app(**options)).collected
+        collected = run(program()).collected
         found = contents(folder), collected
         expected = expected or found
         assert found == expected
@@ -61,7 +66,7 @@ def test_in_the_layout_of_spark_with_odd_channels_and_epochs(name: str, tmp_path
 
 
 def on_spark(program: Program, channels: int, epoch: int, form: Form = "auto") -> Result:
-    cluster = SparkCluster(session_for(SparkOptions()))
+    cluster = SparkTransport(session_for(SparkOptions()))
     return run_on(cluster, compile(program.graph), Metrics(), form, channels=channels, epoch=epoch)
 
 

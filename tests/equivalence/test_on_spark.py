@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.dataflow.sources.source_slices import must_stay
-from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.session import SparkOptions, session_for
 from anabranch.graph.model import Graph
+from anabranch.passes.layout.source_reading import must_stay
 from tests.analysis.corpus.registry import Entry
 from tests.codegen.palette import programs
 from tests.dataflow.channels.test_groups_exactly import KINDS as WINDOWS
@@ -43,7 +43,7 @@ CHANNELS = st.integers(1, 3)
 
 
 def on_spark(graph: Graph, channels: int, epoch: int, form: str = "python") -> Any:
-    cluster = SparkCluster(session_for(SparkOptions()))
+    cluster = SparkTransport(session_for(SparkOptions()))
     return outcome(run_on, cluster, compile(graph), Metrics(), form, channels=channels, epoch=epoch)
 
 

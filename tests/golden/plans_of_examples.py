@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from anabranch.explain import explain
+from anabranch.compiler import STAGE_NAMES, compile
+from anabranch.explain import Explanation
+from anabranch.graph.settings import Settings, Target
 from anabranch.load import build, load_app
 
 FOLDER = Path(__file__).parent / "plans"
@@ -15,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = {path.stem: path for path in sorted((ROOT / "examples").glob("*.py"))} | {
     "not_parallel": Path(__file__).parent / "not_parallel.py"
 }
+# The same on every machine, whatever files are there: a small one, with so many tuples that native code pays.
+SETTINGS = Settings(Target("spark", cores=2), expected=10_000_000)
 
 
 def plan_texts() -> dict[str, str]:
@@ -32,7 +36,8 @@ def plan_texts() -> dict[str, str]:
 def _print_plans() -> None:
     """With paths relative to the root of the project, which is the current folder."""
     programs = {name: build(load_app(str(path.relative_to(ROOT))), {}) for name, path in SOURCES.items()}
-    print(json.dumps({name: str(explain(program)) for name, program in programs.items()}))
+    plans = {name: compile(program.graph, SETTINGS) for name, program in programs.items()}
+    print(json.dumps({name: str(Explanation(plan, STAGE_NAMES[-1])) for name, plan in plans.items()}))
 
 
 if __name__ == "__main__":

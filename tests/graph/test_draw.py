@@ -248,7 +248,11 @@ def test_a_region_that_is_longer_than_a_row_goes_on_in_the_next() -> None:
 
 def test_a_graph_of_ordinary_size_stays_in_one_row() -> None:
     assert len(rows_in(lay_out(plan_of(linear)))) == 1
-    assert len(rows_in(lay_out(plan_of(islands)))) == 3
+
+
+def test_programs_in_one_are_one_below_the_other() -> None:
+    rows = [row for row in rows_in(lay_out(plan_of(islands))) if any("source" in each for each in row)]
+    assert [row[:2] for row in rows] == [[f"source_{number}", f"fast_{number}"] for number in range(3)]
 
 
 # The file --------------------------------------------------------------------------------------------------------
@@ -332,12 +336,33 @@ def test_tooltips_give_the_reasons_and_the_line() -> None:
 
 def test_channels_are_a_number_and_a_stack_of_boxes() -> None:
     stacks = {
-        given: (texts(root := svg_of(linear, channels=given)), len(of_class(root, "ab-channel")))
-        for given in (None, 1, 4)
+        given: (texts(root := svg_of(linear, channels=given)), len(of_class(root, "ab-channel"))) for given in (1, 4)
     }
-    assert ("×n" in stacks[None][0], stacks[None][1]) == (True, 2)
     assert ("×1" in stacks[1][0], stacks[1][1]) == (True, 0)
     assert ("×4" in stacks[4][0], stacks[4][1]) == (True, 2)
+    not_laid_out = svg_of(linear, stage="ordering")
+    assert ("×n" in texts(not_laid_out), len(of_class(not_laid_out, "ab-channel"))) == (True, 2)
+    fused = svg_of(linear, engine="fused", channels=4)
+    assert ("×1" in texts(fused), len(of_class(fused, "ab-channel"))) == (True, 0)
+
+
+@each_shape
+def test_a_pe_that_has_whole_regions_is_drawn_around_them(app: ab.App[[]]) -> None:
+    plan = ab.explain(app, engine="fused").plan
+    picture = lay_out(plan)
+    drawn = [part.pe for part in picture.pes]
+    for region in picture.regions:
+        around = [part.box for part in picture.pes if part.box.overlaps(region.box)]
+        assert all(_holds(box, region.box) for box in around)
+        assert len(around) == any(region.region.entry in pe.operators for pe in drawn)
+
+
+def test_a_pe_that_has_a_part_of_a_region_has_no_outline() -> None:
+    plan = ab.explain(shuffled, engine="fused").plan
+    [pe] = [pe for pe in plan.pes if len(pe.operators) > 1]
+    assert "read_csv" in plan.regions[0].operators
+    assert "read_csv" not in pe.operators
+    assert lay_out(plan).pes == ()
 
 
 def test_the_legend_explains_the_signs_that_occur() -> None:
@@ -400,7 +425,6 @@ def hostile_plan(code_file: str) -> Plan:
         properties=properties,
         regions=regions,
         sequential=dict.fromkeys(plan.sequential, (reason,)),
-        order_keys=dict.fromkeys(plan.graph.edges, (HOSTILE,)),
     )
 
 

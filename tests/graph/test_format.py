@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 import anabranch as ab
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.lanes import Row, rows_of
-from anabranch.graph.phrases import columns, elided, printable
+from anabranch.graph.phrases import columns, counted, elided, printable
 from anabranch.graph.properties import Reason
+from examples.pagerank import pagerank
 from tests.graph.programs import (
     SHAPES,
+    Numbered,
     Travel,
     branches,
+    is_fast,
     islands,
     joined,
     linear,
@@ -37,7 +43,8 @@ def text_of(app: ab.App[[]], **options: object) -> str:
 
 def drawing(app: ab.App[[]], **options: object) -> str:
     """The rows of the drawing, without the headline before and the key behind it."""
-    lines = text_of(app, **options).splitlines()[2:]
+    lines = text_of(app, **options).splitlines()
+    lines = lines[lines.index("") + 1 :]
     end = next(index for index, line in enumerate(lines) if line.startswith("  ○ stateless   ◐"))
     return textwrap.dedent("\n".join(lines[: end - 1]))
 
@@ -64,28 +71,28 @@ def test_a_pipeline_is_a_list_with_its_region_between_joints() -> None:
 
 
 def test_regions_from_a_parallel_source_to_a_parallel_sink_are_shuffled_in_between() -> None:
-    assert drawing(shuffled) == textwrap.dedent("""\
-        ╔ [parallel source]  R1: key area
+    assert drawing(shuffled, channels={"R1": 2, "R2": 8}) == textwrap.dedent("""\
+        ╔ [parallel source]  R1 ×2: key area
         ║ ◐ read_csv         partitioned by area            → Call
         ║ ○ filter           stateless             1:[0,1]
-        ╫ [shuffle]          R2: key phone
+        ╫ [shuffle]          R2 ×8: key phone
         ║ ◐ Speed            partitioned by phone  1:[0,1]  → Travel
         ║ ○ write_csv        stateless             1:1
         ╚ [parallel sink]    R2 ends, order: none""")
 
 
 def test_branches_are_lanes_that_part_and_meet() -> None:
-    assert drawing(branches) == textwrap.dedent("""\
+    assert drawing(branches, channels=2) == textwrap.dedent("""\
         ● read_csv        stateful                       → Call
         ○─╮ split         stateless             1:[0,1]  → near: Call, far: Call
-        ╥ │ [split]       R1: key phone
+        ╥ │ [split]       R1 ×2: key phone
         ║ │ ◐ near_speed  partitioned by phone  1:[0,1]  ← split.near  → Travel
         ╨ │ [merge]       R1 ends, order: strict-seqno-pulse
-        │ ╥ [split]       R2: key phone
+        │ ╥ [split]       R2 ×2: key phone
         │ ║ ◐ far_speed   partitioned by phone  1:[0,1]  ← split.far  → Travel
         │ ╨ [merge]       R2 ends, order: strict-seqno-pulse
         ○─╯ union         stateless             1:1
-        ├─╥ [split]       R3: any tuple to any channel
+        ├─╥ [split]       R3 ×2: any tuple to any channel
         │ ║ ○ fast        stateless             1:[0,1]
         │ ╨ [merge]       R3 ends, order: strict-seqno-pulse
         │ ● write_csv     stateful              1:1
@@ -98,11 +105,11 @@ def test_a_way_back_is_named_where_it_begins() -> None:
 
 
 def test_a_join_takes_one_input_from_a_shuffle_and_one_from_a_split() -> None:
-    assert drawing(joined).splitlines()[3:] == [
-        "╫ [shuffle]  R2: key phone",
+    assert drawing(joined, channels=3).splitlines()[3:] == [
+        "╫ [shuffle]  R2 ×3: key phone",
         "│",
         "│ ● travels  stateful                       → Travel",
-        "│ ╥ [split]  R2: key phone",
+        "│ ╥ [split]  R2 ×3: key phone",
         "╟─╯ ◐ join   partitioned by phone  1:[0,∞)  → Pair",
         "╨ [merge]    R2 ends, order: relaxed-seqno-pulse",
         "● write_csv  stateful              1:1",
@@ -196,7 +203,7 @@ def test_every_operator_has_one_row_below_those_that_feed_it(app: ab.App[[]]) ->
 def test_every_operator_is_listed_with_its_properties_and_reasons() -> None:
     lines = section(text_of(linear), "Operators")
     speed = next(index for index, line in enumerate(lines) if line.startswith("  Speed"))
-    assert "partitioned by phone · 1:[0,1] · forwards phone, ts · R1 · PE2" in lines[speed]
+    assert "partitioned by phone · 1:[0,1] · forwards phone, ts · R1 · PE3" in lines[speed]
     assert "state: one instance per phone, which shares nothing" in " ".join(lines[speed : speed + 3])
 
 
@@ -250,22 +257,173 @@ def test_nothing_is_called_not_parallel_before_regions_are_formed() -> None:
 
 
 def test_a_stage_shows_what_is_known_by_then() -> None:
-    titles = ["Operators", "Regions", "Order keys", "PEs"]
+    titles = ["Operators", "Regions", "On Spark", "PEs"]
     shown = {
         stage: [title for title in titles if f"\n{title}\n" in text_of(linear, stage=stage)]
-        for stage in ("build", "properties", "joints", "order_keys", "fuse")
+        for stage in ("build", "properties", "joints", "layout", "fuse")
     }
     assert shown == {
         "build": [],
         "properties": titles[:1],
         "joints": titles[:2],
-        "order_keys": titles[:3],
+        "layout": titles[:3],
         "fuse": titles,
     }
 
 
-def test_order_keys_are_listed_with_the_streams_that_carry_them() -> None:
-    assert section(text_of(linear), "Order keys")[0].startswith("  #R1:  read_csv → filter, filter → Speed")
+# What it is planned for ------------------------------------------------------------------------------------------
+
+
+def head(app: ab.App[[]] | ab.Sink, **options: Any) -> str:
+    """What stands below the name, once it is laid out."""
+    return str(ab.explain(app, **options)).splitlines()[1]
+
+
+def test_the_target_and_what_was_asked_for_stand_at_the_head() -> None:
+    cores = len(os.sched_getaffinity(0))
+    on_spark = head(linear, expect=2_500_000, form="native", fuse="none")
+    assert on_spark == f"for Spark on {counted(cores, 'core')}, about 2,500,000 tuples, form native, fuse none"
+    assert head(linear, engine="fused", expect=7) == "for the fused engine, about 7 tuples, form auto, fuse all"
+    assert head(linear, stage="ordering") == ""
+
+
+def test_files_that_are_not_there_are_planned_for_as_if_they_were_large() -> None:
+    text = str(ab.explain(linear))
+    assert "an unknown number of tuples" in text
+    assert "       native form" in section(text, "PEs")
+
+
+def test_of_a_source_that_does_not_tell_it_is_said_that_nobody_knows_how_many_come() -> None:
+    def source() -> Iterator[Travel]:
+        yield Travel(1, 2.0, 3.0)
+
+    text = str(ab.explain(ab.generate(Travel, source).filter(is_fast).collect("out")))
+    assert "an unknown number of tuples" in text
+    said = " ".join(text.split())
+    assert "Python form: native code pays from 3,000,000 tuples on, and how many come is unknown" in said
+
+
+def test_what_is_counted_is_said() -> None:
+    sink = ab.from_items(Travel, [Travel(1, 2.0, 3.0)] * 5).filter(is_fast).collect("out")
+    assert ", about 5 tuples, " in head(sink)
+    assert "native code pays from 3,000,000 tuples on, and about 5 are expected" in " ".join(
+        str(ab.explain(sink)).split()
+    )
+
+
+# The layout ------------------------------------------------------------------------------------------------------
+
+
+def test_places_are_listed_by_stage_with_what_comes_there_and_what_it_carries() -> None:
+    assert section(text_of(linear, channels=4), "On Spark")[:3] == [
+        "  read read_csv   slices      filter",
+        "  stage 1         R1 × 4      Speed, is_fast         filter: by phone (epoch, #draw)",
+        "  driver          one place   aggregate, write_csv   is_fast: put in order (epoch, #draw)",
+    ]
+
+
+def test_where_the_table_is_too_wide_arrivals_stand_below_their_place() -> None:
+    lines = section(ab.explain(branches, channels=2).to_text(80), "On Spark")
+    at = lines.index("  stage 3         one place   union")
+    assert lines[at + 1].startswith("      near_speed: put in order (epoch, #draw, branch@S1")
+    assert max(map(len, lines)) <= 80
+
+
+def test_regions_whose_order_comes_back_in_the_same_way_stand_together() -> None:
+    lines = section(ab.explain(joined, channels=2).to_text(200), "On Spark")
+    orders = [line for line in lines if "order of" in line]
+    assert orders == [line for line in orders if line.startswith("  order of ")]
+    both = section(ab.explain(branches, channels=2).to_text(200), "On Spark")
+    [shared] = [line for line in both if "R1 strict-seqno-pulse" in line]
+    assert shared.endswith("R1 strict-seqno-pulse, R2 strict-seqno-pulse")
+
+
+def test_a_name_of_a_region_and_its_strategy_are_never_on_two_lines() -> None:
+    explanation = ab.explain(branches, channels=2)
+    for width in range(60, 120):
+        text = explanation.to_text(width)
+        orders = text[text.index("order of") : text.index("\n\nPEs")]
+        assert len(re.findall(r"R\d strict-seqno-pulse", orders)) == 3
+        assert "\u00a0" not in text
+
+
+def test_a_region_that_is_done_where_it_is_read_needs_numbers_only_if_a_key_deals_it_out() -> None:
+    fast = ab.read_csv("travels.csv", Travel).filter(is_fast)
+    [to_the_driver] = _orders(fast.collect("out"))
+    assert to_the_driver == "  order of R1 strict-seqno-pulse: epochs in turn, each as it was read; no numbers"
+    first, second = _orders(
+        fast.map(lambda t: t._replace(phone=1), out=Travel).process(Numbered, key="phone").collect("out")
+    )
+    assert first == "  order of R1 strict-seqno-pulse: epochs in turn, each as it was read; in it by #draw"
+    assert second.startswith("  order of R2 strict-seqno-pulse: epochs in turn, each when all channels have sent it")
+
+
+def _orders(sink: ab.Sink) -> list[str]:
+    return [line for line in ab.explain(sink).to_text(200).splitlines() if line.startswith("  order of")]
+
+
+def test_a_parallel_source_that_one_task_reads_is_not_called_parallel() -> None:
+    explanation = ab.explain(shuffled, channels=4)
+    assert "read read_csv   one task" in str(explanation)
+    assert not explanation.is_parallel("read_csv")
+    [reason] = explanation.why_not("read_csv")
+    assert reason.text == "it could be read in parallel, but one task reads it"
+    assert explanation.is_parallel("filter")
+    assert dict(explanation.channels) == {"R1": 4, "R2": 4}
+
+
+def test_each_phase_of_a_loop_in_rounds_is_laid_out_by_itself() -> None:
+    text = str(ab.explain(pagerank, channels=2))
+    assert "\nOn Spark, up to the loop of 'feedback'\n  read read_csv   slices " in text
+    assert "\nOn Spark, each round of 'feedback'\n  enter feedback   driver " in text
+    assert "Assemble, write_csv, ↺ feedback" in text
+    assert "PE4  Multiply  (in R2, each round)" in text
+
+
+def test_a_target_without_channels_has_one_place() -> None:
+    text = str(ab.explain(linear, engine="fused", channels=4))
+    assert section(text, "On the fused engine")[0] == "  all of it runs in this process, in one place"
+    assert "[split]    R1 ×1: key phone" in text
+    assert "  PE2  filter, Speed, is_fast, aggregate, write_csv" in section(text, "PEs")
+
+
+COUNTED: list[int] = []
+
+
+def counting(travel: Travel) -> Travel:
+    COUNTED.append(1)
+    return travel
+
+
+def test_a_region_that_cannot_be_in_channels_is_said_to_be_in_one_place_and_why() -> None:
+    counted_ones = travels("source").map(counting).process(Numbered, key="phone")
+    explanation = ab.explain(counted_ones.collect("out"), channels=4)
+    assert explanation.plan.regions[0].operators == ("Numbered",)
+    text = str(explanation)
+    why = "'counting' before it runs in the driver, since it shares something: "
+    assert f"in one place: R1: {why}" in text
+    assert "R1 ×1" in text
+    assert "×4" not in text
+    assert not explanation.is_parallel("Numbered")
+    assert next(reason.text for reason in explanation.why_not("Numbered")).startswith(f"R1 is in one place: {why}")
+    assert f"Numbered  R1 is in one place: {why}" in " ".join(section(text, "Not parallel"))
+    described = explanation.to_dict()
+    assert described["regions"][0]["channels"] == 1
+    assert described["operators"][2]["reasons"][-1]["text"].startswith(f"R1 is in one place: {why}")
+
+
+def test_a_program_that_the_driver_runs_by_itself_has_nothing_parallel() -> None:
+    def source() -> Iterator[Travel]:
+        yield Travel(1, 2.0, 3.0)
+
+    taken: list[Travel] = []
+    sink = ab.generate(Travel, source).filter(is_fast).named("fast").for_each(taken.append)
+    explanation = ab.explain(sink, channels=4)
+    assert section(str(explanation), "On Spark")[0].startswith(
+        "  all of it runs in the driver: 'generate' gives tuples"
+    )
+    assert not explanation.is_parallel("fast")
+    assert dict(explanation.channels) == {"R1": 1}
 
 
 # What people bring along -----------------------------------------------------------------------------------------
@@ -282,7 +440,9 @@ def test_control_characters_of_names_and_reasons_never_reach_the_terminal() -> N
         operators=(replace(source, outputs=(port,)), replace(sink, inputs=(port,))),
         edges=plan.graph.edges,
     )
-    text = ab.Explanation(replace(plan, graph=graph, sequential={source.id: (reason,)}), "fuse").to_text()
+    text = ab.Explanation(
+        replace(plan, graph=graph, phases=(), pes=(), sequential={source.id: (reason,)}), "ordering"
+    ).to_text()
     assert "Hostile\\u001b[2J" in text
     assert "red\\u001b[31m line" in text
     assert "try\\u0007this" in text

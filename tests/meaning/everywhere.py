@@ -8,11 +8,11 @@ from typing import Any
 
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
-from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.engines import fused, sequential
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph
+from anabranch.passes.layout.source_reading import must_stay
 from anabranch.run import as_program
 from tests.codegen.exactness import described, exact
 from tests.dataflow.simulated import Simulated

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import anabranch as ab
+from anabranch.graph.format_layout import order_key
 from tests.passes.programs import joints, ordering, plan_of, region_with, shape, why_not
 
 
@@ -145,7 +146,7 @@ def test_a_keyed_operator_that_emits_at_the_end() -> None:
     sink = events("b/x:1 a/x:2 b/x:3 c/x:4").process(AtEnd, key="k").named("sums").collect("out")
     plan = plan_of(sink)
     assert region_with(plan, "sums").key == ("k",)
-    assert plan.order_keys[plan.graph.edges[-1]] == ("#R1", "first@sums")
+    assert order_key(plan, plan.graph.edges[-1]) == ("#draw", "first@sums", "index@sums")
     assert shown(sink) == "b:4 a:2 c:4", "keys in order of their first arrival"
 
 

@@ -13,7 +13,6 @@ from cloudpickle import cloudpickle
 
 from anabranch.analysis import analyze_function, analyze_operator
 from anabranch.analysis.findings import Findings
-from anabranch.codegen import effects
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.tail import local_part
@@ -21,7 +20,7 @@ from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph, Operator
-from anabranch.passes import infer_properties
+from anabranch.passes import effects, infer_properties
 from tests.dataflow.simulated import Simulated
 
 

@@ -11,9 +11,9 @@ from anabranch.api.signatures import check_takes, value_type
 from anabranch.api.where import Caller
 from anabranch.errors import BuildError, shown
 from anabranch.graph.schema import AttributeType, Schema
+from anabranch.graph.windows import Window
 from anabranch.operators.aggregate import Column
 from anabranch.operators.aggregates import Aggregate, UserAggregate, WindowEdge
-from anabranch.operators.windows import Window
 
 
 def aggregate_columns(

@@ -12,10 +12,10 @@ from anabranch.api.where import Caller, caller
 from anabranch.api.windows import check_window
 from anabranch.errors import BuildError, shown
 from anabranch.graph.schema import Schema
+from anabranch.graph.windows import Window
 from anabranch.operators.distinct import Distinct
 from anabranch.operators.join import Join
 from anabranch.operators.sort import Sort
-from anabranch.operators.windows import Window
 
 if TYPE_CHECKING:
     from anabranch.api.stream import Stream

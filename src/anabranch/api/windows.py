@@ -12,8 +12,9 @@ from anabranch.api.signatures import checked_schema
 from anabranch.api.where import Caller, caller
 from anabranch.errors import BuildError, shown
 from anabranch.graph.schema import Schema
+from anabranch.graph.windows import Window
 from anabranch.operators.aggregate import WindowAggregate
-from anabranch.operators.windows import Axis, Window
+from anabranch.operators.windows import Axis
 
 if TYPE_CHECKING:
     from anabranch.api.stream import Stream

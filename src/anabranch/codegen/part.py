@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from anabranch.graph.model import Edge, Graph, Operator
+from anabranch.graph.model import Edge, Graph, Operator, StreamId
 from anabranch.graph.schema import Schema
-
-
-@dataclass(frozen=True)
-class Stream:
-    """An output port of an operator, with everything that is sent there."""
-
-    operator: str
-    port: int = 0
 
 
 @dataclass(frozen=True)
@@ -28,20 +20,20 @@ class Part:
 
     graph: Graph
     operators: tuple[str, ...]
-    inputs: tuple[Stream, ...]
-    outputs: tuple[Stream, ...]
+    inputs: tuple[StreamId, ...]
+    outputs: tuple[StreamId, ...]
 
     def operator(self, operator_id: str) -> Operator:
         return self.graph.operator(operator_id)
 
-    def schema(self, stream: Stream) -> Schema:
+    def schema(self, stream: StreamId) -> Schema:
         return self.graph.operator(stream.operator).outputs[stream.port].schema
 
-    def consumers(self, stream: Stream) -> tuple[Edge, ...]:
+    def consumers(self, stream: StreamId) -> tuple[Edge, ...]:
         """The edges from a stream to operators in here, in the order they were connected."""
         return tuple(self._edges_in_here.get((stream.operator, stream.port), ()))
 
-    def consumers_before_leaving(self, stream: Stream) -> int:
+    def consumers_before_leaving(self, stream: StreamId) -> int:
         """How many of those have their turn before the first outside."""
         return self._before_leaving.get((stream.operator, stream.port), len(self.consumers(stream)))
 
@@ -76,12 +68,12 @@ class Part:
 def part_of(graph: Graph, operators: tuple[str, ...]) -> Part:
     """The part that consists of these operators."""
     inside = dict.fromkeys(operators)
-    inputs: dict[Stream, None] = {}
-    outputs: dict[Stream, None] = {}
+    inputs: dict[StreamId, None] = {}
+    outputs: dict[StreamId, None] = {}
     for edge in graph.edges:
         enters, leaves = edge.target in inside, edge.source in inside
         if enters and not leaves:
-            inputs[Stream(edge.source, edge.source_port)] = None
+            inputs[StreamId(edge.source, edge.source_port)] = None
         elif leaves and not enters:
-            outputs[Stream(edge.source, edge.source_port)] = None
+            outputs[StreamId(edge.source, edge.source_port)] = None
     return Part(graph, operators, tuple(inputs), tuple(outputs))

@@ -1,4 +1,4 @@
-"""A part cut into stages, each in the form that suits it: one stream leads from each to the next.
+"""A part cut into stages: one stream leads from each to the next, a chunk at a time.
 
 An operator that cannot be native, or that one tuple may reach several times, need not keep the rest from being native.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.origins import came_from, origins_of_items
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
+from anabranch.errors import BuildError
 from anabranch.operators.metrics import OperatorMetrics
 
 
@@ -49,6 +52,22 @@ def _in_two(part: Part, second: tuple[str, ...]) -> tuple[Part, Part] | None:
     one, other = part_of(part.graph, first), part_of(part.graph, second)
     is_simple = len(one.outputs) == 1 and one.outputs == other.inputs and one.inputs == part.inputs
     return (one, other) if is_simple and other.outputs == part.outputs else None
+
+
+def cut_into(part: Part, groups: Sequence[tuple[str, ...]]) -> list[Part]:
+    """The part in just these pieces, one behind the other; a `BuildError` where it cannot be cut so."""
+    if len(groups) == 1 and groups[0] == part.operators:
+        return [part]
+    pieces, rest = [], part
+    for group in groups[:-1]:
+        found = _in_two(rest, tuple(name for name in rest.operators if name not in group))
+        if found is None or found[0].operators != group:
+            raise BuildError(f"more than one stream would lead out of {', '.join(group)}, or not all of it is there")
+        pieces.append(found[0])
+        rest = found[1]
+    if not groups or groups[-1] != rest.operators:
+        raise BuildError(f"no code would run {', '.join(rest.operators)}")
+    return [*pieces, rest]
 
 
 class SavedTogether:
@@ -108,25 +127,39 @@ class Staged(SavedTogether):
             between = stage.process(batch)[0]
         except Stopped as stopped:
             # What came before the error goes on; an error there is earlier in the order.
-            outputs = self._next(stopped.outputs[0], number + 1)
+            outputs = self._next(batch, stopped.outputs[0], number + 1)
             raise Stopped(stopped.error, outputs, stopped.begun) from None
-        return self._next(between, number + 1)
+        return self._next(batch, between, number + 1)
 
-    def _next(self, chunk: Chunk, number: int) -> list[Chunk]:
+    def _next(self, batch: Batch, between: Chunk, number: int) -> list[Chunk]:
+        """Of what comes out it is known then which item of the batch it came from, and not only which in between."""
+        origins = origins_of_items(batch, between)
         try:
-            return self._run(Batch((chunk,)), number)
+            return came_from(origins, self._run(Batch((between,)), number))
         except Stopped as stopped:
-            begun = _begun(chunk, stopped.begun)
-            raise Stopped(stopped.error, stopped.outputs, begun) from None
+            begun = int(origins[stopped.begun - 1]) + 1 if stopped.begun else 0
+            raise Stopped(stopped.error, came_from(origins, stopped.outputs), begun) from None
+
+
+class PEs(Staged):
+    """All that runs at a place where that is several processing elements."""
 
 
 _STAGES = b"anabranch stages\n"
 
 
-def _begun(chunk: Chunk, items: int) -> int:
-    """How many items of the stage before were begun when the stage behind had begun so many."""
-    if chunk.origins is None or not items:
-        return items
-    punctuations = sum(before + at < items for at, before in enumerate(chunk.punctuations))
-    tuples = min(items - punctuations, len(chunk))
-    return int(chunk.origins[tuples - 1]) + 1 if tuples else items
+def functions_of(element: ProcessingElement) -> list[tuple[tuple[str, ...], tuple[str, ...], str]]:
+    """The functions that run at a place, as they are: the operators of the PE, those of the function, and its form."""
+    found = []
+    for pe in element.stages if isinstance(element, PEs) else [element]:
+        functions: Any = pe.stages if isinstance(pe, Staged) else [pe]  # every element is made for a part
+        operators = tuple(name for each in functions for name in each.part.operators)
+        found += [(operators, each.part.operators, each.form) for each in functions if operators]
+    return found
+
+
+def element_of(element: ProcessingElement, operator_id: str) -> Any:
+    """The one that has an operator in it."""
+    if isinstance(element, Staged):
+        return next(element_of(each, operator_id) for each in element.stages if operator_id in each.metrics)
+    return element

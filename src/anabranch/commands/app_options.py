@@ -9,8 +9,8 @@ from typing import Any
 from anabranch.api.app import App
 from anabranch.commands.parsers import Parser
 from anabranch.errors import UsageError
-from anabranch.graph.degree import Channels
 from anabranch.graph.model import Program
+from anabranch.graph.settings import Channels
 from anabranch.load import Parameter, build, load_app, parameters_of
 
 OwnOptions = Callable[[argparse.ArgumentParser], None]

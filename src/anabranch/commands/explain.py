@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.syntax import Syntax
@@ -16,9 +15,10 @@ from rich.text import Text
 from anabranch.commands.app_options import channels_option, parse_app, print_command_help
 from anabranch.commands.consoles import plain_console
 from anabranch.errors import AnabranchError, UsageError
-from anabranch.explain import Explanation, explain
+from anabranch.explain import PLANNED_ENGINES, Explanation, explain
 from anabranch.graph.format import why_not_lines
 from anabranch.graph.phrases import is_partitioned_into_regions, why_sequential
+from anabranch.graph.settings import FUSIONS
 from anabranch.operators.formats.atomic_file import AtomicFile, writing_to
 from anabranch.run import FORMS
 
@@ -38,14 +38,13 @@ def explain_command(given: list[str], errors: Console) -> int:
         print_command_help("explain", PURPOSE, EXAMPLE, _add_options)
         return 0 if given else 2
     program, options = parse_app("explain", given, _add_options)
-    explanation = explain(program, stage=options["stage"], channels=options["channels"], form=options["form"])
-    if options["on_spark"]:
-        _must_have_layout(explanation, options)
+    asked = {name: options[name] for name in ("stage", "engine", "channels", "form", "fuse", "expect")}
+    explanation = explain(program, **asked)
     sequential = _not_parallel(explanation, options["require_parallel"])
     if options["json"] or options["code"] or options["svg"] or options["html"]:
         _write(explanation, options["json"], options["code"], options["svg"], options["html"])
     else:
-        _print_text(explanation, is_on_spark=options["on_spark"])
+        _print_text(explanation)
     for name in sequential:
         _print_why_not(explanation, name, errors)
     return 1 if sequential else 0
@@ -54,11 +53,16 @@ def explain_command(given: list[str], errors: Console) -> int:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to show")
     group.add_argument("--stage", metavar="NAME", help="what is known after this stage of the compiler: build, "
-                       "properties, regions, joints, ordering, order_keys, fuse or generate, "
+                       "properties, regions, joints, ordering, layout, fuse or forms, "
                        "the last and the default")  # fmt: skip
-    group.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="draw regions with this "
+    group.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="regions with this "
                        "many channels: 4, or for each: R1=4,R2=2")  # fmt: skip
-    group.add_argument("--on-spark", action="store_true", help="also how it is laid out on Spark")
+    group.add_argument("--engine", choices=PLANNED_ENGINES, default=PLANNED_ENGINES[0], help="whose plan to show; "
+                       f"default: {PLANNED_ENGINES[0]}")  # fmt: skip
+    group.add_argument("--expect", metavar="N", type=int, help="plan for so many tuples (default: what the sources "
+                       "look like)")  # fmt: skip
+    group.add_argument("--fuse", choices=FUSIONS, default=FUSIONS[0], help="which operators become one function; "
+                       f"default: {FUSIONS[0]}")  # fmt: skip
     group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
     group.add_argument("--code", action="store_true", help="the generated code instead of text")
     group.add_argument("--json", action="store_true", help="JSON instead of text")
@@ -76,25 +80,6 @@ def _not_parallel(explanation: Explanation, required: list[str]) -> list[str]:
             hint="leave out --stage, or name 'regions' or a later one",
         )
     return [name for name in dict.fromkeys(required) if not explanation.is_parallel(name)]
-
-
-def _must_have_layout(explanation: Explanation, options: dict[str, Any]) -> None:
-    """Before anything is printed or written."""
-    if explanation.stage != "generate":
-        raise UsageError(f"after the stage '{explanation.stage}' nothing can be laid out", hint="leave out --stage")
-    for other in ("json", "code", "svg", "html"):
-        if options[other]:
-            raise UsageError(f"--on-spark adds to the text, and --{other} prints none", hint="call it once for each")
-
-
-def _as_text(explanation: Explanation, width: int, is_on_spark: bool) -> str:
-    """What `str()` of it says, or that and the layout."""
-    text = explanation.to_text(width)
-    if not is_on_spark:
-        return text
-    from anabranch.engines.spark.runs.explaining import as_text as layout_as_text
-
-    return text + layout_as_text(explanation.plan, explanation.channels, width)
 
 
 # Output ----------------------------------------------------------------------------------------------------------
@@ -136,12 +121,12 @@ def _print_code(code: str) -> None:
     console.print(Syntax("", "python", theme="ansi_dark").highlight(code), soft_wrap=True, end="")
 
 
-def _print_text(explanation: Explanation, *, is_on_spark: bool) -> None:
+def _print_text(explanation: Explanation) -> None:
     console = plain_console()
     if not console.is_terminal:
-        sys.stdout.write(_as_text(explanation, _WIDTH, is_on_spark))
+        sys.stdout.write(explanation.to_text(_WIDTH))
         return
-    text = Text(_as_text(explanation, max(60, min(console.width, 120)), is_on_spark))
+    text = Text(explanation.to_text(max(60, min(console.width, 120))))
     text.highlight_regex(r"(?m)^[A-Z][A-Za-z ]+$", "bold")
     text.highlight_regex(r"\bR\d+( ×\d+)?\b", "cyan")
     text.highlight_regex(r"[╔╥╫╨╚║]|\[(split|merge|shuffle|parallel source|parallel sink|region)\]", "cyan")

@@ -17,6 +17,7 @@ from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.dataflow.result import Metrics
 from anabranch.errors import UsageError
+from anabranch.graph.settings import FUSIONS
 from anabranch.progress import (
     figures,
     figures_so_far,
@@ -40,7 +41,7 @@ example:
                                                                   goes on with every file that is moved into calls/
 """
 
-_OF_A_RUN = ("engine", "form", "channels", "master", "spark_conf", "ui")
+_OF_A_RUN = ("engine", "form", "fuse", "channels", "master", "spark_conf", "ui")
 
 
 def run_command(given: list[str], errors: Console) -> int:
@@ -102,6 +103,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--engine", choices=ENGINES, default=default_engine(), help="default: $ANABRANCH_ENGINE, or spark"
     )
     group.add_argument("--form", choices=FORMS, default=FORMS[0], help=f"of generated code; default: {FORMS[0]}")
+    group.add_argument("--fuse", choices=FUSIONS, default=FUSIONS[0], help="which operators become one processing "
+                       f"element; default: {FUSIONS[0]}")  # fmt: skip
     add_stream_options(parser)
     spark = parser.add_argument_group("on Spark")
     spark.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="of every parallel "

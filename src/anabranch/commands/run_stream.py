@@ -26,7 +26,7 @@ from anabranch.progress import (
 from anabranch.start import start_program
 
 STREAM_OPTIONS = ("checkpoint", "once", "finish", "batch_mb")
-_OF_A_START = ("form", "channels", "master", "spark_conf", "ui", "checkpoint", "once")
+_OF_A_START = ("form", "fuse", "channels", "master", "spark_conf", "ui", "checkpoint", "once")
 _BATCH_MB = 64.0
 
 

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from anabranch.dataflow.executed import Fact
 from anabranch.errors import RunError, UsageError
 from anabranch.graph.model import Graph
+from anabranch.graph.plan import Plan
 from anabranch.operators.base import Meaning
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.operators.sinks.collect import CollectMeaning
@@ -35,6 +37,7 @@ class Metrics:
     stopped: float | None = None
     spark_start: float = 0.0  # seconds of the run's in which it waited for Spark to start
     notes: list[str] = field(default_factory=list)  # what a user may want to know of how it ran
+    executed: dict[tuple[str, Fact], None] = field(default_factory=dict, repr=False)  # by phase: what was really done
     flows: dict[str, Flow] = field(default_factory=dict)  # by region, where other processes do the work
 
     def __getitem__(self, operator_id: str) -> OperatorMetrics:
@@ -75,7 +78,7 @@ class Metrics:
 class Result:
     """What a run produced: the tuples of `collect` sinks, the figures, and the plan it followed."""
 
-    plan: Graph = field(repr=False)
+    plan: Plan = field(repr=False)
     metrics: Metrics
     collected: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 

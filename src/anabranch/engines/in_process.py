@@ -9,44 +9,47 @@ from typing import Any
 import numpy as np
 
 from anabranch.codegen.chunks import Batch, Chunk
-from anabranch.codegen.forms import Form
-from anabranch.codegen.part import Stream
+from anabranch.dataflow.layout.place_parts import part_of_tail
 from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
 from anabranch.dataflow.sources.batching import Gathered, draw_soon
-from anabranch.dataflow.sources.expected_size import form_for
 from anabranch.dataflow.sources.reading import Slice, chunks_of, slices_of
-from anabranch.dataflow.sources.shared_sources import may_share
-from anabranch.dataflow.sources.source_order import Drawn, Failed, after_bad_row, check_sources, draw
+from anabranch.dataflow.sources.source_count import Failed, SourceCount
+from anabranch.dataflow.sources.source_order import Drawn, check_sources, draw
 from anabranch.dataflow.tail.interrupts import Shield, shielded
 from anabranch.dataflow.tail.local_part import LocalPart
 from anabranch.dataflow.tail.sinks import opened
 from anabranch.errors import RunError
-from anabranch.graph.model import Graph, Operator
+from anabranch.graph.model import Operator, StreamId
+from anabranch.graph.plan import Plan
 from anabranch.operators.base import FINAL, Unreadable
 from anabranch.operators.sources.read_files import ReadFiles
+from anabranch.passes.layout.source_reading import may_share
 
 CHUNK_SIZE = 16_384  # tuples
 _FIRST_SIZE = 64
 _SHORT, _LONG = 0.01, 0.05  # seconds: how long a batch should take, so that what was read is soon to be seen
 
 
-def run(graph: Graph, metrics: Metrics | None = None, form: Form = "auto", chunk_size: int = CHUNK_SIZE) -> Result:
+def run(plan: Plan, metrics: Metrics | None = None, chunk_size: int = CHUNK_SIZE) -> Result:
     """Run a program in this process; an error or interrupt that stops it carries the result so far."""
-    execution = _Execution(graph, metrics or Metrics(), form, chunk_size)
+    execution = _Execution(plan, metrics or Metrics(), chunk_size)
     with carrying_result(execution.result):
         execution.run()
     return execution.result()
 
 
 class _Execution:
-    def __init__(self, graph: Graph, metrics: Metrics, form: Form, chunk_size: int) -> None:
-        self.graph = graph
+    def __init__(self, plan: Plan, metrics: Metrics, chunk_size: int) -> None:
+        self.plan = plan
+        self.graph = graph = plan.graph
         self.metrics = metrics
         metrics.start(graph)
-        inside = [each.id for each in graph.operators if not each.is_source and not each.is_sink]
-        inputs = [Stream(source.id, port) for source in graph.sources for port in range(len(source.outputs))]
-        self.local = LocalPart(graph, inside, inputs, metrics, form_for(graph, form))
-        self.inputs = {stream: number for number, stream in enumerate(inputs)}
+        [phase] = plan.phases
+        part = part_of_tail(plan, phase)
+        assert part is not None, "a program has sources"
+        self.local = LocalPart(part, plan, phase, metrics)
+        metrics.executed |= dict.fromkeys((phase.name, fact) for fact in self.local.executed())
+        self.inputs = {stream: number for number, stream in enumerate(part.inputs)}
         self.is_stepwise = any(map(may_share, graph.sources))
         self.chunk_size = 1 if self.is_stepwise else chunk_size
         self.size = min(self.chunk_size, _FIRST_SIZE)
@@ -113,21 +116,21 @@ class _Execution:
             done += len(some)
 
     def _count_read(self, source: Operator, begun: int) -> None:
-        self.metrics[source.id].emitted += begun
-        self.metrics.tuples_in += begun
+        self._count_of(source).add(begun)
+
+    def _count_of(self, source: Operator) -> SourceCount:
+        return SourceCount(source, self.metrics[source.id], self.metrics)
 
     def _gather(self, source: Operator, item: Any, port: int = 0) -> None:
         ports = range(len(source.outputs)) if item is FINAL else (port,)
         for each in ports:
-            self.gathered.add(self.inputs[Stream(source.id, each)], item)
+            self.gathered.add(self.inputs[StreamId(source.id, each)], item)
 
     def _problem(self, drawn: Drawn) -> None:
         """A row that cannot be read, or a source that failed, at its place in the order."""
         source, item = drawn
-        self.metrics.tuples_in += isinstance(item, Unreadable)
-        letter = after_bad_row(source, self.metrics[source.id], item)
-        if letter is not None:
-            self.metrics.tuples_in -= 1  # it is counted when it is processed
+        letter = self._count_of(source).after_bad_row(item)
+        if letter is not None:  # it is counted when it is processed
             self._gather(source, letter[1], letter[0])
 
     def _process(self, shield: Shield) -> None:
@@ -144,8 +147,7 @@ class _Execution:
         turns = gathered.turns[:begun]
         for stream, number in self.inputs.items():
             count = min(turns.count(number), len(gathered.rows[number]))  # the end is an item, but not a tuple
-            self.metrics[stream.operator].emitted += count
-            self.metrics.tuples_in += count
+            self._count_of(self.graph.operator(stream.operator)).add(count)
 
     def _adapt(self, seconds: float) -> None:
         if seconds < _SHORT:
@@ -154,4 +156,4 @@ class _Execution:
             self.size = max(self.size // 2, 1)
 
     def result(self) -> Result:
-        return Result(self.graph, self.metrics, collected(self.local.sinks()))
+        return Result(self.plan, self.metrics, collected(self.local.sinks()))

@@ -10,10 +10,12 @@ from functools import partial
 from typing import Any
 
 from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
-from anabranch.dataflow.sources.source_order import Failed, check_sources, draw
+from anabranch.dataflow.sources.source_count import Failed
+from anabranch.dataflow.sources.source_order import check_sources, draw
 from anabranch.dataflow.tail.interrupts import Shield, shielded
 from anabranch.dataflow.tail.sinks import opened
 from anabranch.graph.model import Graph
+from anabranch.graph.plan import Plan
 from anabranch.operators.base import FINAL, Emissions, SinkMeaning, Unreadable
 from anabranch.operators.failures import operator_error, unreadable_error
 from anabranch.operators.traversal import Frame, Node, Traversal
@@ -58,7 +60,7 @@ class _Execution:
     def result(self) -> Result:
         for meaning in self.meanings:
             self.metrics[meaning.operator.id].late = meaning.late
-        return Result(self.graph, self.metrics, collected(self.meanings))
+        return Result(Plan(self.graph), self.metrics, collected(self.meanings))
 
 
 def _source_emissions(node: Node, item: Any) -> Emissions:

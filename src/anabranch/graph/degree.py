@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
 
 from anabranch.errors import UsageError
 from anabranch.graph.plan import Plan
-
-Channels = int | Mapping[str, int] | Literal["auto"] | None
-"""A number for all regions, numbers by region, or "auto" (None is the same): whoever runs the plan decides."""
+from anabranch.graph.settings import Channels
 
 _MOST_CHANNELS = 10_000
 
@@ -34,6 +31,19 @@ def asked_channels(plan: Plan, channels: Channels) -> Mapping[str, int]:
 def degree_of(plan: Plan, channels: Channels, usual: int) -> dict[str, int]:
     """The number of channels of every region: the one asked for, or the usual one."""
     return {**{region.id: usual for region in plan.regions}, **asked_channels(plan, channels)}
+
+
+def channels_of(plan: Plan) -> Mapping[str, int]:
+    """The number that each region of a plan has once it is laid out, and before that where one was asked for."""
+    if not plan.phases:
+        return asked_channels(plan, plan.settings.channels)
+    if not plan.settings.target.has_channels:
+        return MappingProxyType({region.id: 1 for region in plan.regions})
+    in_one_place, read = plan.in_one_place, plan.read_in_one_place
+    alone = [region.id for region in plan.regions if all(each in read for each in region.operators)]
+    return MappingProxyType(
+        {each: 1 if each in in_one_place or each in alone else number for each, number in plan.channels.items()}
+    )
 
 
 def _must_be_number(channels: object) -> None:

@@ -26,6 +26,7 @@ from anabranch.graph.drawing.picture import (
     text_width,
 )
 from anabranch.graph.drawing.style import HUES, STYLE
+from anabranch.graph.format_layout import order_key
 from anabranch.graph.layout import lay_out
 from anabranch.graph.model import Operator
 from anabranch.graph.phrases import (
@@ -46,15 +47,18 @@ from anabranch.graph.properties import State
 _MARGIN = 24.0
 _HEAD = 58.0  # title and summary
 _NARROWEST = 560.0
+_LEGEND_WIDTH = 860.0  # beside no drawing, but under all of it that a page shows
+_LEGEND_MARGIN = 20.0
 
 
 def as_svg(plan: Plan, channels: Mapping[str, int]) -> str:
-    return as_xml(svg_element(plan, channels))
+    return as_xml(_Drawing(plan, channels, lay_out(plan)).svg())
 
 
-def svg_element(plan: Plan, channels: Mapping[str, int]) -> Element:
-    """The drawing as an element, for a file of its own or for a page."""
-    return _Drawing(plan, channels, lay_out(plan)).svg()
+def drawing_and_legend(plan: Plan, channels: Mapping[str, int]) -> tuple[Element, Element]:
+    """For a page, where the drawing may be moved under its legend, which stays where it is."""
+    drawing = _Drawing(plan, channels, lay_out(plan))
+    return drawing.svg(with_legend=False), drawing.legend()
 
 
 class _Drawing:
@@ -64,38 +68,39 @@ class _Drawing:
         self.picture = picture
         self.hue_of = {region.id: number % HUES for number, region in enumerate(plan.regions)}
 
-    def svg(self) -> Element:
+    def legend(self) -> Element:
+        """The legend by itself, as wide as a page is at most."""
+        key = legend(self.plan, self.picture.joints, _LEGEND_WIDTH)
+        key.element.set("transform", f"translate({number(_MARGIN)} {number(_LEGEND_MARGIN)})")
+        return _svg([key.element], _LEGEND_WIDTH + 2 * _MARGIN, key.height + 2 * _LEGEND_MARGIN)
+
+    def svg(self, *, with_legend: bool = True) -> Element:
         frame = self.picture.frame
         title = printable(self.plan.graph.name)
         head = text_width(title, TITLE_SIZE) * 1.1
         width = max(frame.width, _NARROWEST, head, text_width(summary(self.plan), SMALL_SIZE)) + 2 * _MARGIN
-        key = legend(self.plan, self.picture.joints, width - 2 * _MARGIN)
-        height = _HEAD + frame.height + 30 + key.height + _MARGIN
+        height = _HEAD + frame.height + 30
         graph = element("g", transform=f"translate({number(_MARGIN - frame.x)} {number(_HEAD + 8 - frame.y)})")
         graph.extend(self._regions())
         graph.extend(self._pes())
         graph.extend(self._streams())
         graph.extend(self._joints())
         graph.extend(self._operators())
-        foot = _HEAD + frame.height + 34
-        key.element.set("transform", f"translate({number(_MARGIN)} {number(foot)})")
-        return element(
-            "svg",
+        shown = [graph]
+        if with_legend:
+            key = legend(self.plan, self.picture.joints, width - 2 * _MARGIN)
+            key.element.set("transform", f"translate({number(_MARGIN)} {number(height + 4)})")
+            shown.append(key.element)
+            height += key.height + _MARGIN
+        head_of_it = [
             element("title", f"{title}: {summary(self.plan)}"),
             element("style", STYLE),
             _arrow(),
             element("rect", class_="ab-paper", width=width, height=height, rx=10.0),
             element("text", title, class_="ab-title", x=_MARGIN, y=32.0),
             element("text", summary(self.plan), class_="ab-note", x=_MARGIN, y=49.0),
-            graph,
-            key.element,
-            xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 0 {number(width)} {number(height)}",
-            width=width,
-            height=height,
-            role="img",
-            class_="ab-graph",
-        )
+        ]
+        return _svg([*head_of_it, *shown], width, height)
 
     # Regions and PEs ---------------------------------------------------------------------------------------------
 
@@ -161,7 +166,7 @@ class _Drawing:
         lines = [f"{edge.source} → {edge.target}" + (" (feedback)" if edge.is_feedback else ""), str(port.schema)]
         if len(self.plan.graph.operator(edge.source).outputs) > 1:
             lines.insert(1, f"output '{port.name}'")
-        key = self.plan.order_keys.get(edge, ())
+        key = order_key(self.plan, edge)
         return "\n".join([*lines, *([f"order key: {', '.join(key)}"] if key else [])])
 
     def _joints(self) -> list[Element]:
@@ -226,6 +231,19 @@ class _Drawing:
 
     def _hue(self, region: Region) -> str:
         return f"ab-hue{self.hue_of[region.id]}"
+
+
+def _svg(children: list[Element], width: float, height: float) -> Element:
+    return element(
+        "svg",
+        *children,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        width=width,
+        height=height,
+        role="img",
+        class_="ab-graph",
+    )
 
 
 def _rect(box: Box, kind: str, radius: float) -> Element:

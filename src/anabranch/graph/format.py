@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from anabranch.graph.format_layout import layout_lines, pe_place
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.joints import Joint
 from anabranch.graph.lanes import Row, rows_of, state_sign
@@ -24,31 +24,36 @@ from anabranch.graph.phrases import (
     routing_words,
     selectivity_words,
     sequential_operators,
+    settings_words,
     state_words,
     summary,
     types_out,
 )
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Reason
+from anabranch.graph.wrapping import padded, wrapped
 
 _LABEL_COLUMNS = 44  # names of the drawing beyond that push their properties to the right
 
 
-def as_text(plan: Plan, channels: Mapping[str, int], width: int = 100, apart: Collection[str] = ()) -> str:
-    """The whole explanation, plain text of at most `width` columns.
-
-    An engine may do some operators in parallel without a region: what is `apart` is not said to be not parallel.
-    """
+def as_text(plan: Plan, channels: Mapping[str, int], width: int = 100) -> str:
+    """The whole explanation, plain text of at most `width` columns."""
     sections = [
-        [f"{printable(plan.graph.name)}: {summary(plan)}"],
+        [f"{printable(plan.graph.name)}: {summary(plan)}", *_settings(plan, width)],
         list(_drawing(plan, channels, width)),
         list(_operators(plan, width)),
         list(_regions(plan, channels, width)),
-        list(_order_keys(plan, width)),
+        list(layout_lines(plan, width)),
         list(_pes(plan, width)),
-        list(_not_parallel(plan, width, apart)),
+        list(_not_parallel(plan, width, plan.in_slices)),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _settings(plan: Plan, width: int) -> Iterator[str]:
+    """What the plan is made for."""
+    if plan.phases:
+        yield from wrapped(f"for {settings_words(plan)}", width, indent=0, hanging=2)
 
 
 # The drawing -----------------------------------------------------------------------------------------------------
@@ -189,27 +194,13 @@ def _region_reason(reason: Reason) -> str:
     return f"{reason.about}: {words}" if reason.about != "region" else words
 
 
-def _order_keys(plan: Plan, width: int) -> Iterator[str]:
-    """What tuples carry so that their order can be restored, and on which streams."""
-    streams: dict[tuple[str, ...], list[str]] = {}
-    for edge in plan.graph.edges:
-        key = plan.order_keys.get(edge, ())
-        if key:
-            streams.setdefault(key, []).append(f"{printable(edge.source)} → {printable(edge.target)}")
-    if not streams:
-        return
-    yield "Order keys"
-    for key, carried_on in streams.items():
-        yield from wrapped(f"{names(key)}:  {', '.join(carried_on)}", width, indent=2, hanging=6)
-
-
 def _pes(plan: Plan, width: int) -> Iterator[str]:
     if not plan.pes:
         return
     yield "PEs"
     size = max(columns(pe.id) for pe in plan.pes)
     for pe in plan.pes:
-        where = f"  (in {pe.region})" if pe.region is not None else ""
+        where = f"  ({place})" if (place := pe_place(plan, pe)) else ""
         yield from wrapped(f"{padded(pe.id, size)}  {names(pe.operators)}{where}", width, indent=2, hanging=4 + size)
         for words in forms_words(pe):
             yield from wrapped(words, width, indent=4 + size, hanging=6 + size)
@@ -253,19 +244,3 @@ def why_not_lines(reasons: Iterable[Reason], width: int, label: str = "") -> Ite
         if reason.hint:
             yield from wrapped(f"try: {printable(reason.hint)}", width, indent=margin, hanging=margin + 5)
         label = " " * columns(label)
-
-
-def wrapped(text: str, width: int, *, indent: int, hanging: int) -> Iterable[str]:
-    """The lines of a text, of at most so many columns where its words allow that."""
-    return textwrap.wrap(
-        text,
-        max(width, 40),
-        initial_indent=" " * indent,
-        subsequent_indent=" " * min(hanging, 40),
-        break_on_hyphens=False,
-        drop_whitespace=True,
-    )
-
-
-def padded(text: str, width: int) -> str:
-    return text + " " * (width - columns(text))

@@ -104,6 +104,14 @@ class Operator:
 
 
 @dataclass(frozen=True)
+class StreamId:
+    """An output port of an operator, with everything that is sent there."""
+
+    operator: str
+    port: int = 0
+
+
+@dataclass(frozen=True)
 class Edge:
     """A stream from an output port to an input port; `is_feedback` marks the edge that closes a loop."""
 

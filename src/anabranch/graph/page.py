@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from anabranch.graph.draw import svg_element
+from anabranch.graph.draw import drawing_and_legend
 from anabranch.graph.drawing.markup import Element, as_html, element
 from anabranch.graph.drawing.style import PAGE_STYLE
+from anabranch.graph.format_layout import order_key, order_rows, pe_place, phase_notes, phase_title, place_rows
 from anabranch.graph.model import Edge, Operator
 from anabranch.graph.phrases import (
     ORDERING_MEANS,
@@ -19,6 +20,7 @@ from anabranch.graph.phrases import (
     routing_words,
     selectivity_words,
     sequential_operators,
+    settings_words,
     state_words,
     summary,
 )
@@ -28,8 +30,7 @@ from anabranch.graph.properties import Reason
 _DASH = "–"
 
 
-def as_page(plan: Plan, channels: Mapping[str, int], apart: Collection[str] = ()) -> str:
-    """An engine may do some operators in parallel without a region: what is `apart` is not said to be not parallel."""
+def as_page(plan: Plan, channels: Mapping[str, int]) -> str:
     title = f"{plan.graph.name}: {summary(plan)}"
     head = element(
         "head",
@@ -38,11 +39,17 @@ def as_page(plan: Plan, channels: Mapping[str, int], apart: Collection[str] = ()
         element("title", title),
         element("style", PAGE_STYLE),
     )
-    body = element("body", element("div", svg_element(plan, channels), class_="drawing"))
+    drawing, key = drawing_and_legend(plan, channels)
+    body = element(
+        "body", element("figure", element("div", drawing, class_="drawing"), element("div", key, class_="key"))
+    )
+    if plan.phases:
+        body.append(element("p", f"for {settings_words(plan)}", class_="settings"))
     body.extend(_regions(plan, channels))
-    body.extend(_not_parallel(plan, apart))
-    body.extend(_operators(plan))
+    body.extend(_layout(plan))
     body.extend(_pes(plan))
+    body.extend(_not_parallel(plan, plan.in_slices))
+    body.extend(_operators(plan))
     body.extend(_streams(plan))
     return as_html(element("html", head, body, lang="en"))
 
@@ -67,6 +74,29 @@ def _region_row(region: Region, channels: Mapping[str, int]) -> list[Element | s
     operators = element("div", names(region.operators))
     operators.extend(_reason(reason) for reason in region.reasons if reason.about != "ordering")
     return [element("b", region_title(region, channels)), operators, routing_words(region), joints, order]
+
+
+def _layout(plan: Plan) -> list[Element]:
+    """Every phase: its places, what is to be said of them, and how the order comes back."""
+    made: list[Element] = []
+    for phase in plan.phases:
+        places: list[list[Element | str]] = [
+            [row.where, row.channels, row.operators, _lines(row.arrivals)] for row in place_rows(plan, phase)
+        ]
+        orders: list[list[Element | str]] = [
+            [element("b", row.strategy), f"{row.how} {row.numbers}"] for row in order_rows(plan, phase)
+        ]
+        title = phase_title(plan, phase)
+        made += _section(title, ("stage", "channels", "operators", "what comes there, and in which order"), places)
+        made += [element("h2", title)] if not places else []
+        made += [element("p", note) for note in phase_notes(phase)]
+        made += _table(("order of", "how it comes back"), orders)
+    return made
+
+
+def _lines(texts: Iterable[str]) -> Element | str:
+    made = [element("div", text) for text in texts]
+    return element("div", *made) if made else _DASH
 
 
 def _not_parallel(plan: Plan, apart: Collection[str]) -> list[Element]:
@@ -104,13 +134,13 @@ def _operator_row(plan: Plan, operator: Operator) -> list[Element | str]:
 
 
 def _pes(plan: Plan) -> list[Element]:
-    rows = [_pe_row(pe) for pe in plan.pes]
-    return _section("Processing elements", ("PE", "operators fused into one function", "region", "code"), rows)
+    rows = [_pe_row(plan, pe) for pe in plan.pes]
+    return _section("Processing elements", ("PE", "operators fused into one function", "place", "code"), rows)
 
 
-def _pe_row(pe: PE) -> list[Element | str]:
+def _pe_row(plan: Plan, pe: PE) -> list[Element | str]:
     forms = element("div", *(element("div", words) for words in forms_words(pe))) if pe.segments else _DASH
-    return [element("b", pe.id), names(pe.operators), pe.region if pe.region is not None else _DASH, forms]
+    return [element("b", pe.id), names(pe.operators), pe_place(plan, pe) or _DASH, forms]
 
 
 def _streams(plan: Plan) -> list[Element]:
@@ -126,7 +156,7 @@ def _stream_row(plan: Plan, edge: Edge) -> list[Element | str]:
         element("code", f"{source.id}{leaving}"),
         element("code", f"{target.id}{entering}" + (" (feedback)" if edge.is_feedback else "")),
         element("code", str(source.outputs[edge.source_port].schema)),
-        names(plan.order_keys.get(edge, ())) or _DASH,
+        names(order_key(plan, edge)) or _DASH,
     ]
 
 
@@ -134,11 +164,15 @@ def _stream_row(plan: Plan, edge: Edge) -> list[Element | str]:
 
 
 def _section(title: str, heads: Iterable[str], rows: list[list[Element | str]]) -> list[Element]:
+    return [element("h2", title), *_table(heads, rows)] if rows else []
+
+
+def _table(heads: Iterable[str], rows: list[list[Element | str]]) -> list[Element]:
     if not rows:
         return []
     table = element("table", element("thead", element("tr", *(element("th", head) for head in heads))))
     table.append(element("tbody", *(element("tr", *(element("td", cell) for cell in row)) for row in rows)))
-    return [element("h2", title), element("div", table, class_="table")]
+    return [element("div", table, class_="table")]
 
 
 def _name(operator: Operator) -> Element:

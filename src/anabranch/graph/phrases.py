@@ -10,6 +10,7 @@ from anabranch.errors import Location
 from anabranch.graph.model import Operator
 from anabranch.graph.plan import PE, JointKind, Ordering, Plan, Region, Segment
 from anabranch.graph.properties import Properties, Reason, Selectivity, State
+from anabranch.graph.settings import Target
 
 ORDERING_MEANS: dict[Ordering, str] = {
     Ordering.NONE: "nothing behind the region can observe the order",
@@ -136,18 +137,32 @@ def reasons_of(plan: Plan, operator: Operator) -> tuple[Reason, ...]:
     """Everything that is known about an operator, each reason once."""
     properties = plan.properties.get(operator.id)
     known = properties.reasons if properties is not None else ()
-    return tuple(dict.fromkeys((*known, *plan.sequential.get(operator.id, ()))))
+    return tuple(dict.fromkeys((*known, *plan.sequential.get(operator.id, ()), *_why_in_one_place(plan, operator))))
 
 
 def why_sequential(plan: Plan, operator: Operator) -> tuple[Reason, ...]:
-    """Why an operator is in no region; nothing where it is in one, or where that is not decided yet."""
-    if plan.region_of(operator.id) is not None or not is_partitioned_into_regions(plan):
+    """Why an operator does not run in channels; nothing where it does, or where that is not decided yet."""
+    if plan.region_of(operator.id) is not None:
+        return _why_in_one_place(plan, operator)
+    if not is_partitioned_into_regions(plan):
         return ()
     return plan.sequential.get(operator.id) or (Reason("region", "no reason is known", operator.location),)
 
 
+def _why_in_one_place(plan: Plan, operator: Operator) -> tuple[Reason, ...]:
+    """Why an operator of a region is not in channels after all."""
+    region = plan.region_of(operator.id)
+    if region is None:
+        return ()
+    why = plan.in_one_place.get(region.id)
+    if why is not None:
+        return (Reason("region", f"{region.id} is in one place: {why}", plan.graph.operator(region.entry).location),)
+    reader = plan.read_in_one_place.get(operator.id)
+    return (Reason("region", f"it could be read in parallel, but {reader}", operator.location),) if reader else ()
+
+
 def sequential_operators(plan: Plan, apart: Collection[str]) -> list[tuple[list[Operator], tuple[Reason, ...]]]:
-    """The operators that are in no region and not `apart`, and why; those with the very same reasons together.
+    """The operators that are not in channels and not `apart`, and why; those with the very same reasons together.
 
     An engine may do some operators in parallel without a region, which are `apart`.
     """
@@ -163,10 +178,11 @@ def sequential_operators(plan: Plan, apart: Collection[str]) -> list[tuple[list[
 
 
 def forms_words(pe: PE) -> list[str]:
-    """The form of each of its segments, and why it is not native."""
+    """The form of each of its segments, and why it is not native; and why operators share it that should not."""
+    together = [f"in one PE: {reason_words(reason)}" for reason in pe.why_together]
     if len(pe.segments) == 1:
-        return [form_words(pe.segments[0])]
-    return [f"{names(segment.operators)}: {form_words(segment)}" for segment in pe.segments]
+        return [form_words(pe.segments[0]), *together]
+    return [*(f"{names(segment.operators)}: {form_words(segment)}" for segment in pe.segments), *together]
 
 
 def form_words(segment: Segment) -> str:
@@ -207,3 +223,15 @@ def region_title(region: Region, channels: Mapping[str, int]) -> str:
     """A region's name, with its number of channels where that is known."""
     count = channels.get(region.id)
     return f"{region.id} ×{count}" if count is not None else region.id
+
+
+def settings_words(plan: Plan) -> str:
+    """The target, and what was asked for."""
+    settings, target = plan.settings, plan.settings.target
+    where = target_words(target) + (f" on {counted(target.cores, 'core')}" if target.has_channels else "")
+    tuples = f"about {plan.expected:,} tuples" if plan.expected is not None else "an unknown number of tuples"
+    return f"{where}, {tuples}, form {settings.form}, fuse {settings.fuse}"
+
+
+def target_words(target: Target) -> str:
+    return "Spark" if target.name == "spark" else f"the {target.name} engine"

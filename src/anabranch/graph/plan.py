@@ -8,8 +8,11 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
-from anabranch.graph.model import Edge, Graph
+from anabranch.graph.forms import Form
+from anabranch.graph.model import Graph
+from anabranch.graph.places import Loop, Phase, Reading
 from anabranch.graph.properties import Properties, Reason, Selectivity
+from anabranch.graph.settings import IN_PROCESS, Settings
 
 
 class JointKind(Enum):
@@ -71,15 +74,18 @@ class Segment:
 
 @dataclass(frozen=True)
 class PE:
-    """Operators fused into one processing element: one generated function. It never spans a region's boundary.
+    """Operators fused into one processing element. It never spans a place.
 
-    `segments` are the functions it is cut into where not all of it can be native; sources and sinks are in none.
+    `segments` are the functions it is cut into where not all of it can be native; sources are in none, and sinks only
+    where they take turns with others. `why_together` says why operators are in it that should have been by themselves.
     """
 
     id: str
     operators: tuple[str, ...]
-    region: str | None = None
+    phase: str
+    place: str
     segments: tuple[Segment, ...] = ()
+    why_together: tuple[Reason, ...] = field(default=(), compare=False)
 
 
 def _empty() -> Mapping[Any, Any]:
@@ -91,11 +97,15 @@ class Plan:
     """Everything the compiler knows; a pass takes one and gives a new one."""
 
     graph: Graph
-    wanted_form: str = "auto"  # of generated code: auto | native | python
+    settings: Settings = field(default_factory=lambda: Settings(IN_PROCESS))
     properties: Mapping[str, Properties] = field(default_factory=_empty)  # by operator
     regions: tuple[Region, ...] = ()
     sequential: Mapping[str, tuple[Reason, ...]] = field(default_factory=_empty)  # why an operator is in no region
-    order_keys: Mapping[Edge, tuple[str, ...]] = field(default_factory=_empty)  # components, outermost first
+    channels: Mapping[str, int] = field(default_factory=_empty)  # of every region
+    expected: int | None = None  # tuples, at least about so many; None where that cannot be told
+    form: Form = "auto"  # what is asked for, or "python" where compiling would not pay
+    phases: tuple[Phase, ...] = ()
+    loop: Loop | None = None
     pes: tuple[PE, ...] = ()
 
     def region_of(self, operator_id: str) -> Region | None:
@@ -111,3 +121,49 @@ class Plan:
 
     def pe_of(self, operator_id: str) -> PE | None:
         return next((pe for pe in self.pes if operator_id in pe.operators), None)
+
+    def pes_at(self, phase: str, place: str) -> tuple[PE, ...]:
+        return tuple(pe for pe in self.pes if (pe.phase, pe.place) == (phase, place))
+
+    def phase(self, name: str) -> Phase:
+        return next(phase for phase in self.phases if phase.name == name)
+
+    @property
+    def is_in_process(self) -> bool:
+        """Whether all of it runs in the process of the program."""
+        return all(phase.is_in_process for phase in self.phases)
+
+    @property
+    def in_one_place(self) -> Mapping[str, str]:
+        """The regions that are laid out, but not in channels, and why; a target without channels has no such."""
+        if not self.settings.target.has_channels:
+            return _empty()
+        found: dict[str, str] = {}
+        for phase in self.phases:
+            regions = [each for each in self.regions if phase.is_in_process]
+            found |= {each.id: f"all of it runs in the driver: {phase.why}" for each in regions}
+            found |= dict(phase.layout.refused)
+        return found
+
+    @property
+    def read_in_one_place(self) -> Mapping[str, str]:
+        """The sources that are not read in parallel, though a region may begin with them, and who reads them."""
+        if not self.settings.target.has_channels:
+            return _empty()
+        readers = {Reading.ONE_TASK: "one task reads it", Reading.HERE: "the driver reads it"}
+        return {
+            source.id: readers[phase.reading] + (f": {phase.why}" if phase.why else "")
+            for phase in self.phases
+            if phase.reading in readers
+            for source in phase.layout.graph.sources
+        }
+
+    @property
+    def in_slices(self) -> tuple[str, ...]:
+        """The sources that many tasks read."""
+        return tuple(
+            source.id
+            for phase in self.phases
+            if phase.reading is Reading.SLICES
+            for source in phase.layout.graph.sources
+        )

@@ -31,6 +31,8 @@ def find_cycle(graph: Graph, *, ignoring_feedback: bool) -> tuple[str, ...]:
 
 def loops(graph: Graph) -> tuple[frozenset[str], ...]:
     """The strongly connected sets of operators that feedback edges make, in order of declaration."""
+    if not any(edge.is_feedback for edge in graph.edges):
+        return ()
     position = {operator.id: index for index, operator in enumerate(graph.operators)}
     components = nx.strongly_connected_components(as_networkx(graph))
     found = (frozenset(component) for component in components if len(component) > 1)

@@ -9,6 +9,7 @@ from anabranch.graph.model import Graph, Operator
 from anabranch.graph.plan import JointKind, Plan, Region
 from anabranch.graph.properties import State
 from anabranch.graph.traverse import find_cycle
+from anabranch.graph.verify_layout import verify_layout, verify_pe
 
 
 def verify(graph: Graph) -> None:
@@ -120,10 +121,10 @@ def verify_plan(plan: Plan) -> None:
     _verify_partition(plan)
     for region in plan.regions:
         _verify_region(plan, region)
+    for phase in plan.phases:
+        verify_layout(plan, phase)
     for pe in plan.pes:
-        homes = [plan.region_of(member) for member in pe.operators]
-        if any((home.id if home else None) != pe.region for home in homes):
-            raise BuildError(f"{pe.id} spans the boundary of a region")
+        verify_pe(plan, pe)
 
 
 def _verify_partition(plan: Plan) -> None:

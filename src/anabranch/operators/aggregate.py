@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationIn, PunctuationOut
 from anabranch.graph.values import check_zone, is_of_other_zone, is_same_key, key_reader
+from anabranch.graph.windows import Window
 from anabranch.operators.aggregates import Accumulator, Aggregate, UserAggregate, WindowEdge, index_edges
 from anabranch.operators.base import PUNCTUATION, Emission, Emissions, Meaning, OperatorDefinition, Step
-from anabranch.operators.windows import CLOCK, Axis, Window
+from anabranch.operators.windows import CLOCK, Axis
 
 Column = Aggregate | UserAggregate | WindowEdge
 

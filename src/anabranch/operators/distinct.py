@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationIn
 from anabranch.graph.values import check_zone, is_of_other_zone, key_reader
+from anabranch.graph.windows import Window
 from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
-from anabranch.operators.windows import CLOCK, Axis, Window
+from anabranch.operators.windows import CLOCK, Axis
 
 
 @dataclass(frozen=True)

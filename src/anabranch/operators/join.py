@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.properties import PunctuationOut
 from anabranch.graph.values import check_zone, key_reader
+from anabranch.graph.windows import Window
 from anabranch.operators.base import Emission, Emissions, Meaning, OperatorDefinition
-from anabranch.operators.windows import Axis, Window
+from anabranch.operators.windows import Axis
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from anabranch.errors import BuildError, PlainProblem
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import LARGEST_INT, SMALLEST_INT
+from anabranch.graph.windows import Window
 
 CLOCK = 1  # an input that engines may give to what has windows: its tuples are only there for their time
 
@@ -25,47 +24,6 @@ _RANGES = {
     "datetime": "the years 1 to 9999",
     "date": "the years 1 to 9999",
 }
-
-
-@dataclass(frozen=True, repr=False)
-class Window:
-    """Made by `ab.tumbling`, `ab.sliding` and `ab.punctuated`.
-
-    `length` and `slide` are a number of tuples (`count`), seconds (`time`) or the attribute's own unit (`delta`).
-    """
-
-    shape: Literal["tumbling", "sliding", "punctuated"]
-    measure: Literal["count", "time", "delta", "punctuation"]
-    length: Fraction = Fraction(0)
-    slide: Fraction | None = None
-    on: str | None = None
-    clock: Literal["stream", "key"] = "stream"
-    per_key: bool = False
-
-    @property
-    def is_by_time(self) -> bool:
-        """By event time or by delta: both follow the largest value of an attribute."""
-        return self.on is not None
-
-    @property
-    def has_many_ends(self) -> bool:
-        """Whether windows that close at one moment may differ in their ends: not tumbling ones by the stream's time."""
-        return self.is_by_time and not (self.shape == "tumbling" and self.clock == "stream")
-
-    def __str__(self) -> str:
-        if self.shape == "punctuated":
-            return "punctuated"
-        parts = [f"{self.measure} {_in_short(self.length)}"]
-        if self.slide is not None and self.shape == "sliding":
-            parts.append(f"slide {_in_short(self.slide)}")
-        if self.on:
-            parts.append(f"on {self.on}")
-        if self.clock == "key":
-            parts.append("clock of the key")
-        return f"{self.shape}({', '.join(parts)})"
-
-    def __repr__(self) -> str:
-        return f"Window({self})"
 
 
 class Axis:
@@ -158,13 +116,6 @@ class Axis:
         if self.kind == "date":
             return moment.date()
         return moment.replace(tzinfo=UTC) if has_zone else moment
-
-
-def _in_short(amount: Fraction) -> str:
-    try:
-        return f"{float(amount):g}"
-    except OverflowError:
-        return f"{Decimal(int(amount)).normalize():.6g}"
 
 
 def _nearest_float(exact: Fraction | int) -> float:

@@ -12,7 +12,8 @@ from numba import njit
 
 from anabranch.codegen import runtime
 from anabranch.graph.schema import schema_of
-from anabranch.operators.windows import Axis, Window
+from anabranch.graph.windows import Window
+from anabranch.operators.windows import Axis
 
 
 class Reading(NamedTuple):

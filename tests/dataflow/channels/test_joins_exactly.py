@@ -267,7 +267,7 @@ def test_times_of_which_one_is_an_int_and_the_other_a_float_stay_in_one_place() 
     cluster = Simulated()
     assert outcome(run_on, cluster, compile(graph), Metrics(), channels=3, epoch=8) == expected(graph)
     assert cluster.last is not None
-    assert cluster.last.layout.notes == ("R1: the time of 'join' is that of the whole stream",)
+    assert cluster.last.layout.refused == (("R1", "the time of 'join' is that of the whole stream"),)
 
 
 @settings(max_examples=100, deadline=None)

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
-from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.engines import fused, sequential
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program
+from anabranch.graph.settings import FUSIONS
+from anabranch.passes.layout.source_reading import must_stay
 from anabranch.run import as_program
 from tests.codegen.exactness import exact
 from tests.codegen.palette import RISING, Item, Running, programs, twice
@@ -44,8 +45,9 @@ def expected(graph: Graph) -> tuple[Any, str | None]:
     return outcome(sequential.run, graph)
 
 
-def on_simulated(graph: Graph, channels: int, epoch: int, **options: Any) -> tuple[Any, str | None]:
-    return outcome(run_on, Simulated(**options), compile(graph), Metrics(), channels=channels, epoch=epoch)
+def on_simulated(graph: Graph, channels: int, epoch: int, fuse: str = "all", **options: Any) -> tuple[Any, str | None]:
+    plan = compile(graph)
+    return outcome(run_on, Simulated(**options), plan, Metrics(), channels=channels, epoch=epoch, fuse=fuse)
 
 
 class Both:
@@ -105,9 +107,11 @@ def through(draw: st.DrawFn, stream: Any) -> Any:
 
 
 @drawn(60)
-@given(meetings(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
-def test_streams_that_meet_in_a_parallel_region(program: Program, channels: int, epoch: int, seed: int) -> None:
-    assert on_simulated(program.graph, channels, epoch, seed=seed) == expected(program.graph)
+@given(meetings(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9), st.sampled_from(FUSIONS))
+def test_streams_that_meet_in_a_parallel_region(
+    program: Program, channels: int, epoch: int, seed: int, fuse: str
+) -> None:
+    assert on_simulated(program.graph, channels, epoch, fuse, seed=seed) == expected(program.graph)
 
 
 def test_a_region_where_two_streams_meet_has_channels() -> None:
@@ -120,10 +124,10 @@ def test_a_region_where_two_streams_meet_has_channels() -> None:
 
 
 @drawn(80)
-@given(programs(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(1, 3), st.integers(0, 9))
-def test_random_programs(program: Program, channels: int, epoch: int, readers: int, seed: int) -> None:
+@given(programs(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9), st.sampled_from(FUSIONS))
+def test_random_programs(program: Program, channels: int, epoch: int, seed: int, fuse: str) -> None:
     if must_stay(program.graph) is None:
-        found = on_simulated(program.graph, channels, epoch, readers=readers, seed=seed)
+        found = on_simulated(program.graph, channels, epoch, fuse, readers=1 + seed % 3, seed=seed)
         assert found == expected(program.graph)
 
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.dataflow.layout.lower import lower
-from anabranch.dataflow.layout.places import Layout
-from anabranch.dataflow.order.order_keys import MOST_PATHS, Branch, Lineage, Number, can_meet, merged_paths
 from anabranch.errors import BuildError
 from anabranch.graph.model import Graph, Program
+from anabranch.graph.order_keys import MOST_PATHS, Branch, Lineage, Number, can_meet, merged_paths
+from anabranch.graph.places import Layout
+from anabranch.graph.settings import Settings, Target
 from anabranch.run import as_program
 from tests.codegen.palette import Item, Running, aggregated, inverted, several, twice
 from tests.dataflow.layout.test_layouts_exactly import Both, Pair, expected, merged, on_simulated, renamed
@@ -219,8 +219,8 @@ MANY = _items(random.Random(7), 60)
 
 
 def laid_out(graph: Graph) -> Layout:
-    plan = compile(graph)
-    return lower(plan, {region.id: 2 for region in plan.regions}, slices_sources=False)
+    target = Target("spark", 2, reads_slices=False, writes_parts=False)
+    return compile(graph, Settings(target)).phases[0].layout
 
 
 @drawn(20)
@@ -236,7 +236,7 @@ def test_regions_behind_several_outputs_of_one_operator_stay_parallel_where_they
     found = ab.from_items(Item, []).process(Sorted, out=Item, outputs=NAMED)
     ways = [found.process(Running, key="n"), found.outputs.odd.flat_map(twice, out=Item), found.outputs.rest]
     layout = laid_out(as_program(ways[0].union(*ways[1:]).collect("out")).graph)
-    assert not layout.notes
+    assert not layout.refused
     assert [[place.channels for place in level] for level in layout.levels] == [[1], [2, 2]]
 
 
@@ -246,7 +246,7 @@ def test_a_stream_that_leaves_before_and_after_an_operator_of_its_own_place_has_
     inside = found.process(Sorted, out=Item, outputs=NAMED).process(Running, key="s")
     last = found.process(Running, key="s")
     graph = as_program(first.union(inside, last).collect("out")).graph
-    assert any("in an order that is not known" in note for note in laid_out(graph).notes)
+    assert any("in an order that is not known" in why for _, why in laid_out(graph).refused)
     assert on_simulated(graph, 2, 7) == expected(graph)
 
 
@@ -261,7 +261,7 @@ def test_a_stream_comes_to_a_place_before_and_after_another(is_tail: bool) -> No
     met = last.union(between, first, also, found, first.outputs.odd)
     graph = as_program((met if is_tail else met.process(Running, key="s")).collect("out"), early).graph
     layout = laid_out(graph)
-    assert not layout.notes
+    assert not layout.refused
     assert max(arrival.again for arrival in layout.arrivals) == (2 if is_tail else 1)
     assert on_simulated(graph, 2, 7) == expected(graph)
 
@@ -271,14 +271,14 @@ def test_streams_from_one_place_end_in_the_order_of_its_outputs() -> None:
     ways = [found.outputs.rest, found, found.outputs.odd]
     windows = [aggregated(each.window(ab.tumbling(count=100), key="s")) for each in ways]
     graph = as_program(windows[0].union(*windows[1:]).collect("out")).graph
-    assert not laid_out(graph).notes
+    assert not laid_out(graph).refused
     assert on_simulated(graph, 2, 7) == expected(graph)
 
 
 @pytest.mark.parametrize("name", ["lois", "linear_road", "vwap"])
 def test_the_order_is_known_everywhere_in_examples_that_part_and_meet(name: str) -> None:
     app: Any = getattr(importlib.import_module(f"examples.{name}"), name)
-    assert laid_out(app().graph).notes == ()
+    assert laid_out(app().graph).refused == ()
 
 
 @pytest.mark.parametrize("has_split", [True, False])

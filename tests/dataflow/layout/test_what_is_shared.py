@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.dataflow.layout.lower import lower
+from anabranch.graph.settings import Settings, Target
 from anabranch.run import as_program
 from tests.dataflow.layout.test_layouts_exactly import expected, on_simulated
 
@@ -75,9 +75,8 @@ def hot_auctions(busiest: Any) -> ab.Sink:
 
 def test_regions_behind_a_pure_aggregate_of_the_user_s_own_are_in_channels() -> None:
     graph = as_program(hot_auctions(Busiest)).graph
-    plan = compile(graph)
-    layout = lower(plan, {region.id: 3 for region in plan.regions}, slices_sources=True)
-    assert layout.notes == ()
+    layout = compile(graph, Settings(Target("spark", 3))).phases[0].layout
+    assert layout.refused == ()
     assert [place.region for place in layout.places if place.region] == ["R1", "R2"]
     for epoch in (7, 1000):
         assert on_simulated(graph, 3, epoch) == expected(graph)
@@ -85,8 +84,7 @@ def test_regions_behind_a_pure_aggregate_of_the_user_s_own_are_in_channels() -> 
 
 def test_regions_behind_one_that_shares_something_are_not_and_it_is_said_what_it_shares() -> None:
     graph = as_program(hot_auctions(Asked)).graph
-    plan = compile(graph)
-    layout = lower(plan, {region.id: 3 for region in plan.regions}, slices_sources=True)
+    layout = compile(graph, Settings(Target("spark", 3))).phases[0].layout
     why = "since it shares something: `result` changes the global `ASKED`"
-    assert layout.notes == (f"R2: 'aggregate_2' before it runs in the driver, {why}",)
+    assert layout.refused == (("R2", f"'aggregate_2' before it runs in the driver, {why}"),)
     assert on_simulated(graph, 3, 7) == expected(graph)

@@ -21,10 +21,10 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.sources import readers
-from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.engines import sequential
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Program
+from anabranch.passes.layout.source_reading import must_stay
 from anabranch.run import as_program
 from tests.dataflow.layout.test_layouts_exactly import expected, outcome
 from tests.dataflow.simulated import Simulated

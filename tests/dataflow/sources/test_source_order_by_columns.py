@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.dataflow.sources import source_order_by_columns
-from anabranch.dataflow.sources.source_order import Failed, draw
+from anabranch.dataflow.sources.source_count import Failed
+from anabranch.dataflow.sources.source_order import draw
 from anabranch.dataflow.sources.source_order_by_columns import ColumnReader, draw_by_columns
 from anabranch.errors import SourceError
 from anabranch.graph.model import Graph, Operator

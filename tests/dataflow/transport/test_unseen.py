@@ -10,10 +10,11 @@ from typing import NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.dataflow.order.order_keys import DRAW, Moment
+from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.transport.shipping import ship_error, unship_error
 from anabranch.errors import Location, OperatorError, RunError, SourceError
 from anabranch.graph.model import Graph
+from anabranch.graph.order_keys import DRAW
 from anabranch.run import as_program
 
 

@@ -35,17 +35,22 @@ class Assembled:
 
 
 def check(part: Part) -> None:
-    """Raises `NotNative` where a part has no native form: the first of the passes decides."""
-    _pass(part, Knowledge(), origins=False, tracks_changes=False)
+    """Raises `NotNative` where a part has no native form."""
+    _settled(part, origins=False, tracks_changes=False)
 
 
 def assemble(part: Part, *, origins: bool = False, tracks_changes: bool = False) -> Assembled:
     """The native form of a part; `NotNative` says why there is none."""
+    return _module(_settled(part, origins=origins, tracks_changes=tracks_changes))
+
+
+def _settled(part: Part, *, origins: bool, tracks_changes: bool) -> _Pass:
+    """Written again and again until that teaches nothing new: only then is it known whether it can be native."""
     known = Knowledge()
     for _ in range(_MOST_PASSES):
         found = _pass(part, known, origins=origins, tracks_changes=tracks_changes)
         if found.learnt == known:
-            return _module(found)
+            return found
         known = found.learnt
     raise NotNative("is too large to be followed", part.operator(part.operators[0]).location, part.operators[0])
 

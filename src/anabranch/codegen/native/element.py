@@ -20,10 +20,10 @@ from anabranch.codegen.native.kernel import SHIFT, START, STATUS, STOP, TEXTS
 from anabranch.codegen.native.outputs import Outputs
 from anabranch.codegen.native.rest import joined, rest_of
 from anabranch.codegen.native.state import NativeState, OperatorState
-from anabranch.codegen.part import Part, Stream
+from anabranch.codegen.part import Part
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python import BegunOperator, PythonElement, python_form
-from anabranch.graph.model import Edge
+from anabranch.graph.model import Edge, StreamId
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import FINAL
 from anabranch.operators.metrics import OperatorMetrics
@@ -186,10 +186,10 @@ class NativeElement:
             outputs.set_marks(marks)
             raise _Leave(mark.start) from None
 
-    def _is_punctuated(self, stream: Stream) -> bool:
+    def _is_punctuated(self, stream: StreamId) -> bool:
         return self.part.operator(stream.operator).outputs[stream.port].is_punctuated
 
-    def _punctuation(self, stream: Stream, outputs: Outputs) -> None:
+    def _punctuation(self, stream: StreamId, outputs: Outputs) -> None:
         edges = self.part.consumers(stream)
         before = self.part.consumers_before_leaving(stream)
         self._punctuated(edges[:before], outputs)
@@ -205,11 +205,11 @@ class NativeElement:
                     continue
                 self._close(operator.id, outputs)
             for port in range(len(operator.outputs)):
-                onward = Stream(operator.id, port)
+                onward = StreamId(operator.id, port)
                 if self._is_punctuated(onward):
                     self._punctuation(onward, outputs)
 
-    def _final(self, stream: Stream, outputs: Outputs) -> None:
+    def _final(self, stream: StreamId, outputs: Outputs) -> None:
         edges = self.part.consumers(stream)
         before = self.part.consumers_before_leaving(stream)
         self._ended(edges[:before], outputs)
@@ -226,7 +226,7 @@ class NativeElement:
             if operator.id in self.assembled.closing:
                 self._close(operator.id, outputs)
             for port in range(len(operator.outputs)):
-                self._final(Stream(operator.id, port), outputs)
+                self._final(StreamId(operator.id, port), outputs)
 
     def _close(self, operator_id: str, outputs: Outputs) -> None:
         """Emit what the windows of an operator hold, and empty them."""
@@ -327,7 +327,7 @@ def _counted(part: Part, assembled: Assembled) -> list[tuple[int, str | None, tu
         found.append((assembled.cells[f"row{number}"].place, None, receivers, False))
     for at, operator_id in enumerate(part.operators):
         for port in range(len(part.operator(operator_id).outputs)):
-            stream = Stream(operator_id, port)
+            stream = StreamId(operator_id, port)
             receivers = tuple(edge.target for edge in part.consumers(stream))
             is_output = not receivers and stream in part.outputs
             name = f"out{part.outputs.index(stream)}_count" if is_output else f"emitted_{at}_{port}"

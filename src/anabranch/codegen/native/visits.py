@@ -16,9 +16,8 @@ from anabranch.codegen.native.kernel import Kernel
 from anabranch.codegen.native.keyed import find_slot, keep, stored_as_new
 from anabranch.codegen.native.records import Record, variables_of
 from anabranch.codegen.native.values import ALWAYS, STORABLE, NotNative, Value, none
-from anabranch.codegen.part import Stream
 from anabranch.codegen.types import Type, type_of_attribute, type_of_schema
-from anabranch.graph.model import Edge, Operator
+from anabranch.graph.model import Edge, Operator, StreamId
 from anabranch.graph.schema import Schema
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.distinct import Distinct
@@ -47,7 +46,7 @@ class Visits:
 
     # Streams ----------------------------------------------------------------------------------------------------
 
-    def deliver(self, stream: Stream, value: Value) -> None:
+    def deliver(self, stream: StreamId, value: Value) -> None:
         """A tuple on a stream: to the outside, and to the operators in here in the order they were connected."""
         edges = self.part.consumers(stream)
         before = self.part.consumers_before_leaving(stream)
@@ -62,7 +61,7 @@ class Visits:
         """A tuple that an operator gives: as its type says, counted, and on its way."""
         self.current = operator
         normal = self.normal(operator.outputs[port].schema, value)
-        stream = Stream(operator.id, port)
+        stream = StreamId(operator.id, port)
         if self.part.consumers(stream) or stream not in self.part.outputs:  # what only leaves is counted there
             self.kernel.tally(f"emitted_{self.part.operators.index(operator.id)}_{port}")
         self.deliver(stream, normal)

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from anabranch.codegen.part import Stream
 from anabranch.codegen.python.lines import Place
-from anabranch.graph.model import Edge
+from anabranch.graph.model import Edge, StreamId
 from anabranch.graph.traverse import topological
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -43,7 +42,7 @@ class Counting:
             for each in self._hot
         }
 
-    def entered(self, stream: Stream, count: int) -> None:
+    def entered(self, stream: StreamId, count: int) -> None:
         """So many tuples came in on a stream."""
         self._entered[stream.operator, stream.port] += count
 

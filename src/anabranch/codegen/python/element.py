@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.cut_at_marks import Mark, Tuples, cut_at_marks, readers
-from anabranch.codegen.part import Part, Stream
+from anabranch.codegen.part import Part
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python.counting import Counting
 from anabranch.codegen.python.enclosure import ExitMeaning, Left, enclosed, exit_of
@@ -22,7 +22,7 @@ from anabranch.codegen.python.generator import Generator
 from anabranch.codegen.python.slots import SlotWindows
 from anabranch.codegen.python.state import State
 from anabranch.errors import RunError
-from anabranch.graph.model import Edge, Graph, Operator
+from anabranch.graph.model import Edge, Graph, Operator, StreamId
 from anabranch.operators.base import PUNCTUATION, Meaning
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.operators.process import Process
@@ -219,7 +219,7 @@ class PythonElement:
             metrics.late = self.meaning(operator_id).late
         return [self._output(stream, each) for stream, each in zip(self.part.outputs, self._exits, strict=True)]
 
-    def _output(self, stream: Stream, each: ExitMeaning) -> Chunk:
+    def _output(self, stream: StreamId, each: ExitMeaning) -> Chunk:
         left, each.left = each.left, Left()
         chunk = Chunk.of_rows(self.part.schema(stream), left.rows, punctuations=left.punctuations, is_last=left.is_last)
         if each.clock is not None:

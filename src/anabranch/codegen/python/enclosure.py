@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from anabranch.codegen.part import Part, Stream
-from anabranch.graph.model import Definition, Edge, Graph, Operator, Port, Record
+from anabranch.codegen.part import Part
+from anabranch.graph.model import Definition, Edge, Graph, Operator, Port, Record, StreamId
 from anabranch.operators.base import Emission, OperatorDefinition, SinkMeaning
 
 
@@ -81,7 +81,7 @@ class ExitMeaning(SinkMeaning):
         return clock[1]
 
 
-def exit_of(stream: Stream) -> str:
+def exit_of(stream: StreamId) -> str:
     """The operator that stands for everything outside that a stream goes to."""
     return f"{stream.operator}.{stream.port} leaves"
 
@@ -94,7 +94,7 @@ def enclosed(part: Part) -> Graph:
     inside = dict.fromkeys(part.operators)
     edges: dict[Edge, None] = {}  # in the order in which they were connected
     for edge in part.graph.edges:
-        stream = Stream(edge.source, edge.source_port)
+        stream = StreamId(edge.source, edge.source_port)
         if edge.target in inside and (edge.source in inside or edge.source in feeding):
             edges[edge] = None
         elif edge.target not in inside and stream in part.outputs:
@@ -105,7 +105,7 @@ def enclosed(part: Part) -> Graph:
     return Graph(part.graph.name, operators, tuple(edges))
 
 
-def _ends(stream: Stream) -> tuple[str, int, str, int]:
+def _ends(stream: StreamId) -> tuple[str, int, str, int]:
     return stream.operator, stream.port, exit_of(stream), 0
 
 
@@ -113,7 +113,7 @@ def _entry(outside: Operator) -> Operator:
     return Operator(outside.id, Entry(), (), outside.outputs, outside.location)
 
 
-def _exit(part: Part, stream: Stream) -> Operator:
+def _exit(part: Part, stream: StreamId) -> Operator:
     outside = part.operator(stream.operator)
     port = outside.outputs[stream.port]
     inputs = (Port("in", port.schema, port.is_punctuated),)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-from anabranch.codegen.part import Stream
 from anabranch.codegen.python.failures import line_of_user
 from anabranch.codegen.python.inlines import NotInline
 from anabranch.codegen.python.items import Item, is_plain
@@ -20,7 +19,7 @@ from anabranch.codegen.python.unboxed import Fields, UnboxedInstances, fields_of
 from anabranch.codegen.python.unit import Unit
 from anabranch.codegen.python.visits import VISITS, inlined_methods, write_unboxed
 from anabranch.codegen.python.window_visits import prepare
-from anabranch.graph.model import Edge, Operator
+from anabranch.graph.model import Edge, Operator, StreamId
 from anabranch.graph.schema import Schema
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import SinkMeaning
@@ -57,7 +56,7 @@ class Generator:
         self._inlined: dict[int, tuple[Any, Any]] = {}
         self._touched: dict[str, dict[Any, None]] = {}
         self._drivers: dict[Edge, Callable[[Any], None]] = {}
-        self._functions: dict[Edge | Stream, str] = {}
+        self._functions: dict[Edge | StreamId, str] = {}
         self._waiting: list[tuple[str, Schema, Write]] = []
         shared = {
             "counts": self.counts,
@@ -191,18 +190,18 @@ class Generator:
         """The name of the function for tuples that an operator emits."""
         schema = self.node(operator_id).operator.outputs[port].schema
         write: Write = lambda unit, item: unit.deliver(operator_id, port, item)  # noqa: E731
-        return self._function(Stream(operator_id, port), f"emit_{operator_id}", schema, write)
+        return self._function(StreamId(operator_id, port), f"emit_{operator_id}", schema, write)
 
     def closing(self, operator_id: str, during: str) -> Callable[[Any], None]:
         """The function that emits what the windows of an operator hold; its argument means nothing."""
         schema = self.node(operator_id).operator.inputs[0].schema
-        key = Stream(f"{operator_id}, {during}")
+        key = StreamId(f"{operator_id}, {during}")
         name = self._function(key, f"close_{operator_id}", schema, lambda unit, _: unit.close(operator_id, during))
         self._write_waiting()
         function: Callable[[Any], None] = self.names.objects[name]
         return function
 
-    def _function(self, key: Edge | Stream, hint: str, schema: Schema, write: Write) -> str:
+    def _function(self, key: Edge | StreamId, hint: str, schema: Schema, write: Write) -> str:
         if key not in self._functions:
             self._functions[key] = self.names.new(hint)
             self._waiting.append((self._functions[key], schema, write))
@@ -216,7 +215,7 @@ class Generator:
             write(unit, Item(schema, "item"))
             self._compile(unit, f"def {name}(item):", [])
 
-    def loop(self, inputs: tuple[Stream, ...]) -> Callable[..., None]:
+    def loop(self, inputs: tuple[StreamId, ...]) -> Callable[..., None]:
         """The function for the tuples of all inputs: of one, or in turns."""
         name = self.names.new("run")
         unit = Unit(self, name, has_loop=True)
@@ -253,7 +252,7 @@ class Generator:
         function: Callable[..., None] = self.names.objects[name]
         return function
 
-    def _entry(self, unit: Unit, stream: Stream) -> None:
+    def _entry(self, unit: Unit, stream: StreamId) -> None:
         schema, begin = self._schema(stream), len(unit.lines.lines)
         unit.deliver(stream.operator, stream.port, Item(schema, "row"))
         if len(unit.lines.lines) == begin:
@@ -262,7 +261,7 @@ class Generator:
             unpack(unit.lines, begin, "row", len(schema.names))
             unpack_in_header(unit.lines, begin, "row", lambda parts: _made(schema, parts, self.names))
 
-    def _schema(self, stream: Stream) -> Schema:
+    def _schema(self, stream: StreamId) -> Schema:
         return self.node(stream.operator).operator.outputs[stream.port].schema
 
     def _compile(self, unit: Unit, header: str, start: list[str]) -> None:

@@ -12,14 +12,15 @@ from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
 from anabranch.codegen.stages import SavedTogether
-from anabranch.dataflow.layout.places import Arrival, Place
-from anabranch.dataflow.order.meeting import Arrived, Items, gathered, met
-from anabranch.dataflow.order.order_keys import LAST, Column, Columns, Moment, indices_of, width
-from anabranch.dataflow.order.pieces import Piece
-from anabranch.dataflow.transport.rows import Row, unpack
+from anabranch.dataflow.order.meeting import Items, put_in_order
+from anabranch.dataflow.order.order_columns import LAST, Column, Columns, Moment, indices_of
+from anabranch.dataflow.order.pieces import Piece, join_pieces
+from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.errors import RunError
+from anabranch.graph.order_keys import width
+from anabranch.graph.places import Arrival, Place
 from anabranch.graph.schema import Schema
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -45,12 +46,13 @@ class Follower(Protocol):
 class Channel:
     """One channel of a place in one task, and of those that follow it there."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower]) -> None:
         self.layout = job.layout
         self.place = place
         self.followers = {follower.place.id: follower for follower in followers}
         self.sender = Sender(job.layout)
-        self.element: ProcessingElement = built(job.generated[place.id], origins=True, tracks_changes=tracks_changes)
+        self.element: ProcessingElement = built(job.code[place.id])
+        self.sender.begin(place.id, self.element)
         self.arriving = job.layout.arriving(place.id)
         self.lineage = job.layout.lineage_of_items(place)
         self.has_stopped = False
@@ -77,7 +79,7 @@ class Channel:
     def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
         pieces: Pieces = [[] for _ in self.arriving]
         for row in rows:
-            pieces[row.arrival].append(unpack(self.schema(row.arrival), row.payload))
+            pieces[row.arrival].append(row.piece(self.schema(row.arrival)))
         yield from self.process(epoch, pieces)
 
     def schema(self, arrival: int) -> Schema:
@@ -89,7 +91,7 @@ class Channel:
         if self.has_stopped:
             return
         arrived = [
-            gathered(self.schema(at), each, width(arrival.lineage))
+            join_pieces(self.schema(at), each, width(arrival.lineage))
             for at, (arrival, each) in enumerate(zip(self.arriving, pieces, strict=True))
         ]
         items = self.items(epoch, arrived)
@@ -104,8 +106,8 @@ class Channel:
         self.reporter.add(sum(tuples), sum(map(len, outputs)))
         yield from self._sent(epoch, items, outputs)
 
-    def items(self, epoch: int, arrived: list[Arrived]) -> Items:
-        return met(arrived, [arrival.lineage for arrival in self.arriving])
+    def items(self, epoch: int, arrived: list[Piece]) -> Items:
+        return put_in_order(arrived, [arrival.lineage for arrival in self.arriving])
 
     def moment(self, items: Items, stopped: Stopped) -> Moment:
         """When an item failed: behind what it was made into before."""

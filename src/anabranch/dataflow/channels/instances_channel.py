@@ -15,28 +15,28 @@ import numpy as np
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import Saved, Stopped
 from anabranch.dataflow.channels.channel import Channel, Follower, numbers_of
-from anabranch.dataflow.layout.places import Place
-from anabranch.dataflow.order.meeting import Arrived, Items
-from anabranch.dataflow.order.order_keys import LAST, Columns, Moment, indices_of
+from anabranch.dataflow.order.meeting import Items
+from anabranch.dataflow.order.order_columns import LAST, Columns, Moment, indices_of
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.transport.shipping import Job
+from anabranch.graph.places import Place
 
 
 class InstancesChannel(Channel):
     """Of a ranked place: one operator of the user's own."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
-        super().__init__(job, place, followers, tracks_changes=tracks_changes)
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower]) -> None:
+        super().__init__(job, place, followers)
         element: Any = self.element  # in the Python form: instances with such methods are not native
         self.meaning = element.meaning(place.operators[0])
         self.meaning.given = []
-        self.ranks = job.layout.ranks(place)
+        self.ranks = place.ranks
         self.firsts = Firsts(self.meaning)
 
     def kept(self) -> list[Saved]:
         return [self.element, self.firsts]
 
-    def items(self, epoch: int, arrived: list[Arrived]) -> Items:
+    def items(self, epoch: int, arrived: list[Piece]) -> Items:
         self.epoch_now = epoch
         return super().items(epoch, arrived)
 

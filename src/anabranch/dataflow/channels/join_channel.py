@@ -12,21 +12,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anabranch.codegen.stages import element_of
 from anabranch.dataflow.channels.channel import Channel, Follower, Pieces
-from anabranch.dataflow.layout.places import Place
-from anabranch.dataflow.order.meeting import Arrived, Items, met
+from anabranch.dataflow.order.meeting import Items, put_in_order
+from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.order.ticks import schema_of_times
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job
+from anabranch.graph.places import Place
 from anabranch.graph.schema import Schema
 
 
 class JoinChannel(Channel):
     """Of a place that begins with such a join. The clock is part of the join's state, so it is kept with that."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
-        super().__init__(job, place, followers, tracks_changes=tracks_changes)
-        element: Any = self.element  # in the Python form: joins are not native
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower]) -> None:
+        super().__init__(job, place, followers)
+        element = element_of(self.element, place.operators[0])  # in the Python form: joins are not native
         self.join = element.meaning(place.operators[0])
         self.join.told = lambda: self.times[self.passed[element.at]]
         self.times: list[Any] = []
@@ -47,18 +49,18 @@ class JoinChannel(Channel):
         if not self.has_stopped:
             self.join.pass_to(self.times[-1])  # what has left the windows is forgotten, also where no tuple came since
 
-    def items(self, epoch: int, arrived: list[Arrived]) -> Items:
+    def items(self, epoch: int, arrived: list[Piece]) -> Items:
         """The tuples; and of the times between them, how many come before each, and the largest of so many."""
         lineages = [arrival.lineage for arrival in self.arriving]
-        turns = met(arrived, lineages).batch.turns  # a time stands behind the tuple that it is of
+        turns = put_in_order(arrived, lineages).batch.turns  # a time stands behind the tuple that it is of
         assert turns is not None
         is_item = np.array(self.has_tuples)[turns]
         self.passed = np.cumsum(~is_item)[is_item].tolist()
         self.times = [None, *self._largest(arrived, turns[~is_item])]
         own = [at for at, has_tuples in enumerate(self.has_tuples) if has_tuples]
-        return met([arrived[at] for at in own], [lineages[at] for at in own])
+        return put_in_order([arrived[at] for at in own], [lineages[at] for at in own])
 
-    def _largest(self, arrived: list[Arrived], turns: npt.NDArray[np.uint16]) -> list[Any]:
+    def _largest(self, arrived: list[Piece], turns: npt.NDArray[np.uint16]) -> list[Any]:
         """The largest of the times up to each of them, in the order of their turns."""
         batches = {at: one.chunk.batch for at, one in enumerate(arrived) if not self.has_tuples[at]}
         times = np.empty(len(turns), next(iter(batches.values())).column(0).to_numpy().dtype)

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 
-from anabranch.codegen.part import Part
 from anabranch.dataflow.channels.channel import Channel, Follower
 from anabranch.dataflow.channels.instances_channel import InstancesChannel
 from anabranch.dataflow.channels.join_channel import JoinChannel
 from anabranch.dataflow.channels.tripwires import checked
 from anabranch.dataflow.channels.window_channel import WindowChannel
-from anabranch.dataflow.layout.places import PARTS, Layout, Place
-from anabranch.dataflow.layout.repeated_arrivals import as_entered
-from anabranch.dataflow.order.keyed_emission_order import ranked_part
+from anabranch.dataflow.layout.place_parts import has_windows
 from anabranch.dataflow.tail.parts import PartChannel, PartWriter
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.spooling import fetched
-from anabranch.operators.aggregate import WindowAggregate
-from anabranch.operators.distinct import Distinct
+from anabranch.graph.places import PARTS, Place
 
 
 def level_rows(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
@@ -64,28 +60,15 @@ def _continued(job: Job, channel: Channel, rows: Iterator[Row]) -> Iterator[Row]
         yield channel.sender.state(first.channel, channel.place, channel.state.save())
 
 
-def channel_at(job: Job, place: Place, *, number: int = 0, tracks_changes: bool = False) -> Channel:
+def channel_at(job: Job, place: Place, *, number: int = 0) -> Channel:
     """A channel of a place, with those of the places that follow it there. Files that it writes have its number."""
     followers: list[Follower] = [
-        channel_at(job, each, number=number, tracks_changes=tracks_changes)
-        if each.id != PARTS
-        else PartChannel(job, number)
+        channel_at(job, each, number=number) if each.id != PARTS else PartChannel(job, number)
         for each in job.layout.following(place)
     ]
     made = Channel
     if len(job.layout.items(place.id)) < len(job.layout.arriving(place.id)):
         made = JoinChannel
     elif place.is_ranked:
-        made = WindowChannel if _has_windows(job.layout, place) else InstancesChannel
-    return made(job, place, followers, tracks_changes=tracks_changes)
-
-
-def part_at(layout: Layout, place: Place) -> Part:
-    if place.is_ranked and _has_windows(layout, place):
-        return ranked_part(layout, place)
-    graph, streams = as_entered(layout, place.id)
-    return Part(graph, place.operators, streams, place.outputs)
-
-
-def _has_windows(layout: Layout, place: Place) -> bool:
-    return isinstance(layout.graph.operator(place.operators[0]).definition, WindowAggregate | Distinct)
+        made = WindowChannel if has_windows(job.layout, place) else InstancesChannel
+    return made(job, place, followers)

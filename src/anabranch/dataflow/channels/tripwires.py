@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from anabranch.codegen.build import Decision
-from anabranch.dataflow.layout.places import SOURCES, Layout, Place
+from anabranch.codegen.build import Code
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.graph.model import Graph, Operator
+from anabranch.graph.places import SOURCES, Layout, Place
 from anabranch.operators.failures import ALWAYS_STOP
 from anabranch.tripwire.arrays import is_write
 from anabranch.tripwire.reached import Change
@@ -21,25 +21,25 @@ if is_write not in ALWAYS_STOP:
     ALWAYS_STOP.append(is_write)
 
 
-def tripwire_of(layout: Layout, generated: Mapping[str, Decision]) -> Tripwire:
+def tripwire_of(layout: Layout, code: Mapping[str, Code]) -> Tripwire:
     """In the driver: what is shared at places that run several times at once."""
     return Tripwire.of(
         {
-            place.id: _operators(generated[place.id])
+            place.id: _operators(code[place.id])
             for place in layout.places
-            if place.id in generated and (place.region is not None or place.id == SOURCES)
+            if place.id in code and (place.region is not None or place.id == SOURCES)
         }
     )
 
 
-def _operators(decision: Decision) -> tuple[Operator, ...]:
+def _operators(code: Code) -> tuple[Operator, ...]:
     """Those that run: the objects in what is generated are not copied from anywhere."""
-    return tuple(stage.part.operator(each) for stage in decision.stages for each in stage.part.operators)
+    return tuple(code.part.operator(each) for each in code.part.operators)
 
 
 def check_here(job: Job, graph: Graph) -> None:
     """In the driver, before what a run gave is taken for good."""
-    change = job.tripwire.look_again(lambda place: _operators(job.generated[place]))
+    change = job.tripwire.look_again(lambda place: _operators(job.code[place]))
     if change is not None:
         raise error_of(change, graph)
 
@@ -57,8 +57,8 @@ def _looked(
     job: Job, place: Place, look: Callable[[str, Callable[[], Sequence[Operator]]], Change | None]
 ) -> Change | None:
     for each in _together(job.layout, place):
-        if each.id in job.generated:
-            change = look(each.id, partial(_operators, job.generated[each.id]))
+        if each.id in job.code:
+            change = look(each.id, partial(_operators, job.code[each.id]))
             if change is not None:
                 return change
     return None

@@ -9,34 +9,34 @@ from typing import Any
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import Stopped
 from anabranch.dataflow.channels.channel import Channel, Follower, numbers_of
-from anabranch.dataflow.layout.places import Place
 from anabranch.dataflow.order.groups import groups_of
 from anabranch.dataflow.order.keyed_emission_order import as_known, with_numbers, without_ranks
-from anabranch.dataflow.order.meeting import Arrived, Items, met
-from anabranch.dataflow.order.order_keys import Moment
+from anabranch.dataflow.order.meeting import Items, put_in_order
+from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.errors import OperatorError, RunError
+from anabranch.graph.places import Place
 from anabranch.operators.metrics import OperatorMetrics
 
 
 class WindowChannel(Channel):
     """Of a ranked place: one operator with windows."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Follower], *, tracks_changes: bool) -> None:
-        super().__init__(job, place, followers, tracks_changes=tracks_changes)
+    def __init__(self, job: Job, place: Place, followers: Sequence[Follower]) -> None:
+        super().__init__(job, place, followers)
         [self.name] = place.operators
-        self.part = job.generated[place.id].stages[0].part
-        self.ranks = job.layout.ranks(place)
+        self.part = job.code[place.id].part
+        self.ranks = place.ranks
         self.groups = groups_of(self.part.operator(self.name), self.ranks)
         self.numbers = len(self.ranks) if self.groups is None else self.groups.numbers
         self.given = job.layout.graph.operator(self.name).outputs[0].schema
 
-    def items(self, epoch: int, arrived: list[Arrived]) -> Items:
+    def items(self, epoch: int, arrived: list[Piece]) -> Items:
         one = arrived[0]
         if self.ranks:
             one = with_numbers(one, epoch, self.part.schema(self.part.inputs[0]))
-        items = met([one, *arrived[1:]], [arrival.lineage for arrival in self.arriving])
+        items = put_in_order([one, *arrived[1:]], [arrival.lineage for arrival in self.arriving])
         self.ticks += sum(len(one.chunk) for one in arrived[1:])
         return items
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anabranch.codegen.part import Stream
-from anabranch.dataflow.layout.places import Arrival, Elsewhere, Layout
-from anabranch.graph.model import Graph, Operator
+from anabranch.graph.model import Graph, Operator, StreamId
+from anabranch.graph.places import Arrival, Elsewhere, Layout
 
 
-def as_entered(layout: Layout, place: str) -> tuple[Graph, tuple[Stream, ...]]:
+def as_entered(layout: Layout, place: str) -> tuple[Graph, tuple[StreamId, ...]]:
     """The graph as a place sees it, and the streams that come there."""
     graph, streams = layout.graph, []
     for arrival in layout.items(place):
@@ -22,10 +21,10 @@ def as_entered(layout: Layout, place: str) -> tuple[Graph, tuple[Stream, ...]]:
     return graph, tuple(streams)
 
 
-def _as_seen(arrival: Arrival) -> Stream:
+def _as_seen(arrival: Arrival) -> StreamId:
     if not arrival.again:
         return arrival.stream
-    return Stream(f"{arrival.stream.operator}: again {arrival.again}, {arrival.stream.port}", arrival.stream.port)
+    return StreamId(f"{arrival.stream.operator}: again {arrival.again}, {arrival.stream.port}", arrival.stream.port)
 
 
 def _told_apart(layout: Layout, graph: Graph, arrival: Arrival) -> Graph:

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk, Positions
-from anabranch.dataflow.order.order_keys import Columns, Lineage
+from anabranch.dataflow.order.order_columns import Columns
 from anabranch.graph.model import Operator
+from anabranch.graph.order_keys import Lineage
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import is_same_key, key_reader
 from anabranch.operators.aggregate import WindowAggregate

@@ -16,37 +16,18 @@ import numpy as np
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.codegen.part import Part, Stream
-from anabranch.dataflow.layout.places import Elsewhere, Layout, Place
-from anabranch.dataflow.order.meeting import Arrived
-from anabranch.dataflow.order.order_keys import Columns, width
-from anabranch.graph.model import Edge, Graph, Operator, Port
-from anabranch.graph.properties import Properties
+from anabranch.codegen.part import Part
+from anabranch.dataflow.order.order_columns import Columns
+from anabranch.dataflow.order.pieces import Piece
+from anabranch.graph.model import Edge, Graph, Operator, Port, StreamId
+from anabranch.graph.order_keys import width
+from anabranch.graph.places import Elsewhere, Layout, Place
 from anabranch.graph.schema import Attribute, AttributeType, Schema
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import INDEX, Accumulator, Aggregate, UserAggregate, WindowEdge
-from anabranch.operators.distinct import Distinct
-from anabranch.operators.process import Process
 from anabranch.operators.windows import CLOCK
 
 _INT = AttributeType("int")
-
-
-def is_ranked(operator: Operator, properties: Properties) -> bool:
-    """Whether an operator is by itself: it gives something for many keys at one moment, or needs the stream's time.
-
-    Of windows with a key and groups it is the order of the keys that counts, which is known by the first group: no
-    error may have taken that away.
-    """
-    match operator.definition:
-        case WindowAggregate(group_by=groups):
-            return not groups or operator.on_error == "stop"
-        case Distinct(window=window):
-            return window is not None and window.is_by_time
-        case Process():
-            return properties.emits_at_end or properties.emits_at_punctuation
-        case _:
-            return False
 
 
 def ranked_part(layout: Layout, place: Place) -> Part:
@@ -70,7 +51,7 @@ def ranked_part(layout: Layout, place: Place) -> Part:
         clock = Operator(f"{operator.id}: clock", Elsewhere(), (), (Port("out", known),), operator.location)
         inputs.append(Port("clock", known))
         edges.append(Edge(clock.id, 0, operator.id, CLOCK))
-        streams.append(Stream(clock.id))
+        streams.append(StreamId(clock.id))
         outside.append(clock)
     graph = Graph(layout.graph.name, (*outside, replace(ranked, inputs=tuple(inputs))), tuple(edges))
     return Part(graph, place.operators, tuple(streams), place.outputs)
@@ -154,10 +135,10 @@ def as_known(item: Any, kind: Any) -> Any:
 # Chunks ---------------------------------------------------------------------------------------------------------------
 
 
-def with_numbers(arrived: Arrived, epoch: int, schema: Schema) -> Arrived:
+def with_numbers(piece: Piece, epoch: int, schema: Schema) -> Piece:
     """Tuples with their places in the order."""
-    chunk, count = arrived.chunk, len(arrived.chunk)
-    numbers = (np.full(count, epoch, np.int64), *arrived.order)
+    chunk, count = piece.chunk, len(piece.chunk)
+    numbers = (np.full(count, epoch, np.int64), *piece.order)
     if chunk.has_batch:
         arrays = [*chunk.batch.columns, *(pa.array(column) for column in numbers)]
         made = Chunk.of_batch(schema, pa.record_batch(arrays, names=list(schema.names)))
@@ -165,7 +146,7 @@ def with_numbers(arrived: Arrived, epoch: int, schema: Schema) -> Arrived:
         make: Any = schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
         added = zip(*(column.tolist() for column in numbers), strict=True)
         made = Chunk.of_rows(schema, [make((*row, *more)) for row, more in zip(chunk.rows, added, strict=True)])
-    return replace(arrived, chunk=made)
+    return replace(piece, chunk=made)
 
 
 def without_ranks(chunk: Chunk, schema: Schema, numbers: int) -> tuple[Chunk, Columns]:

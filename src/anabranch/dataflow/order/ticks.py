@@ -20,10 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk, Positions, taken
-from anabranch.dataflow.order.meeting import order_of
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.graph.schema import Attribute, AttributeType, Schema
-from anabranch.operators.windows import Window, microseconds
+from anabranch.graph.windows import Window
+from anabranch.operators.windows import microseconds
 
 _ROUNDING = 1e-9  # of a quotient, relative: more than floats can be wrong by
 
@@ -78,11 +78,11 @@ def bare_times(piece: Piece, window: Window) -> Piece:
         zones = np.full(len(times), _has_zone(piece.chunk, _at(piece, window)))
     batch = pa.record_batch([pa.array(times[rises]), pa.array(zones[rises])], ["time", "has_zone"])
     chunk = Chunk.of_batch(schema_of_times(piece.chunk.schema, window), batch)
-    return Piece(chunk, tuple(column[rises] for column in order_of(piece)))
+    return Piece(chunk, tuple(column[rises] for column in piece.order))
 
 
 def _only(piece: Piece, positions: Positions) -> Piece:
-    return Piece(taken(piece.chunk, positions), tuple(column[positions] for column in order_of(piece)), piece.end)
+    return Piece(taken(piece.chunk, positions), tuple(column[positions] for column in piece.order), piece.end)
 
 
 def _rises(piece: Piece, window: Window) -> tuple[npt.NDArray[Any], Positions]:

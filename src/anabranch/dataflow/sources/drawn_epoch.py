@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk, as_columns, joined
-from anabranch.dataflow.order.order_keys import Column
+from anabranch.dataflow.order.order_columns import Column
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import FINAL

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, cast
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.dataflow.order.order_keys import DRAW, Moment
+from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.sources.partition_claims import KeysOf
 from anabranch.dataflow.sources.source_order import PartitionGuard
 from anabranch.dataflow.transport.rows import Kind, Row
@@ -21,6 +21,7 @@ from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import Job, ship_error
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
+from anabranch.graph.order_keys import DRAW
 from anabranch.operators.base import SourceDefinition, Unreadable
 from anabranch.operators.failures import unreadable_error
 

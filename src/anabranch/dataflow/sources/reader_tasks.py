@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk, as_columns, joined
-from anabranch.codegen.part import Stream
-from anabranch.dataflow.layout.places import SOURCES, TAIL
-from anabranch.dataflow.order.order_keys import DRAW, Moment
+from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.sources.partition_keys import KeysOfReader
-from anabranch.dataflow.sources.source_order import Failed, after_bad_row
+from anabranch.dataflow.sources.source_count import Failed, SourceCount
 from anabranch.dataflow.sources.source_slices import read
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.task_progress import Reporter
 from anabranch.errors import RunError
+from anabranch.graph.model import StreamId
+from anabranch.graph.order_keys import DRAW
+from anabranch.graph.places import SOURCES, TAIL
 from anabranch.operators.base import Unreadable
-from anabranch.operators.metrics import OperatorMetrics
 
 
 def reader_rows(job: Job, numbers: Iterable[int]) -> Iterator[Row]:
@@ -40,11 +40,10 @@ class _ReaderTask:
         self.number = number
         self.reader = job.readers.each[number]
         self.source = job.layout.graph.operator(self.reader.source)
-        self.leaving = job.layout.leaving(Stream(self.source.id))
+        self.leaving = job.layout.leaving(StreamId(self.source.id))
         self.sender = Sender(job.layout, sends_all=not job.readers.is_partitioned)
         self.keys = KeysOfReader(self.source) if job.readers.is_partitioned else None
-        self.counted = OperatorMetrics()
-        self.tuples_in = 0
+        self.count = SourceCount(self.source)
         self.reporter = reporter
         self.turn = 0  # of the next item
         self.drawn: list[tuple[int, Chunk]] = []  # for this epoch, with the turn of the first tuple
@@ -71,12 +70,11 @@ class _ReaderTask:
             yield from self.sender.error(self.epoch, here, error)
         if self.keys is not None:
             yield from self.keys.rows(self.number, self.sender.numbers[TAIL])
-        yield self.sender.figures({self.source.id: self.counted}, self.tuples_in, [])
+        yield self.sender.figures({self.source.id: self.count.metrics}, self.count.tuples_in, [])
 
     def _taken(self, found: Chunk | Unreadable | Failed) -> Iterator[Row]:
         if not isinstance(found, Chunk):  # it has its turn, whatever becomes of it
-            self.tuples_in += isinstance(found, Unreadable)
-            after_bad_row(self.source, self.counted, found)
+            self.count.after_bad_row(found)
             yield from self._moved(1)
             return
         if self.keys is not None:
@@ -85,8 +83,7 @@ class _ReaderTask:
         while start < len(found):
             count = min(len(found) - start, self.readers.rounds - self.turn % self.readers.rounds)
             self.drawn.append((self.turn, _part(found, start, count)))
-            self.counted.emitted += count
-            self.tuples_in += count
+            self.count.add(count)
             start += count
             yield from self._moved(count)
 

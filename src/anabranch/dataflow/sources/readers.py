@@ -14,21 +14,21 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.dataflow.sources.expected_size import expected_in, expected_of
 from anabranch.dataflow.sources.reading import slices_of_file
 from anabranch.dataflow.sources.reading.slices import SLICE_SIZE
 from anabranch.dataflow.sources.source_order_by_columns import ColumnReader, Found
-from anabranch.dataflow.sources.source_slices import cut_source, is_in_slices, read
+from anabranch.dataflow.sources.source_slices import cut_source, read
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
+from anabranch.passes.layout.expected_size import expected_in, expected_of
+from anabranch.passes.layout.source_reading import can_be_read_apart, is_in_partitions
 
 _LEAST_ROUNDS = 256  # of an epoch, where there are many readers: what each sends should not be crumbs
 _MOST_READERS = 1_024  # so that an epoch does not become too large by that
 _LAST_EPOCH = 1 << 40  # behind all others
 _BYTES_IN_HAND = 64 * 2**20  # of all files together that are drawn by order: each has a slice in hand
-_PLAIN = ("int", "str", "bool", "bytes", "date", "datetime")  # kinds of keys that are the same in another process
 
 _Turn = TypeVar("_Turn", int, npt.NDArray[np.int64])
 
@@ -67,28 +67,6 @@ class Readers:
         return (_LAST_EPOCH, 0) if number == 0 else None  # which partition is the last to end is not known
 
 
-def can_be_read_apart(graph: Graph, *, partitions: bool = True) -> bool:
-    """Whether each reader can have a task of its own, as far as that is known without reading the sources."""
-    if len(graph.sources) == 1 and _is_in_partitions(graph.sources[0]):
-        return partitions
-    return not _is_by_order(graph) and all(map(is_in_slices, graph.sources))
-
-
-def _is_by_order(graph: Graph) -> bool:
-    """Whether who is drawn from depends on what the others have."""
-    definitions = [cast(SourceDefinition, source.definition) for source in graph.sources]
-    return len(definitions) > 1 and all(definition.order_by is not None for definition in definitions)
-
-
-def _is_in_partitions(source: Operator) -> bool:
-    """Whether it is files that are drawn in turn, whose keys can be compared elsewhere (`partition_keys.py`)."""
-    match source.definition:
-        case ReadFiles(partition_by=(_, *_) as key, order_by=None):
-            is_plain = all(source.outputs[0].schema[name].kind in _PLAIN for name in key)
-            return is_plain and source.on_error == "stop"
-    return False
-
-
 def readers_of(graph: Graph, epoch: int, *, partitions: bool = True) -> Readers | None:
     """The readers of a program; None where one task has to draw from all of its sources.
 
@@ -97,7 +75,7 @@ def readers_of(graph: Graph, epoch: int, *, partitions: bool = True) -> Readers 
     """
     if not can_be_read_apart(graph, partitions=partitions):
         return None
-    is_partitioned = _is_in_partitions(graph.sources[0])
+    is_partitioned = is_in_partitions(graph.sources[0])
     readers = _partitions(graph.sources[0]) if is_partitioned else _sources(graph, epoch)
     if readers is None or len(readers) > _MOST_READERS:
         return None

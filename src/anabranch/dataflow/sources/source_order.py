@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+from anabranch.dataflow.sources.source_count import Failed
 from anabranch.dataflow.tail.output_overlap import check_inputs_stay
 from anabranch.errors import SourceError
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.values import key_reader, order_reader
 from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreadable
-from anabranch.operators.failures import after_failure, operator_error, unreadable_error
-from anabranch.operators.metrics import OperatorMetrics
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A source that raised. Nothing more can be drawn from it, so this stops a run whatever `on_error` says."""
-
-    cause: Exception
-
-
-def after_bad_row(source: Operator, metrics: OperatorMetrics, found: Unreadable | Failed) -> tuple[int, Any] | None:
-    """What becomes of a row that cannot be read: it stops the run, is passed over, or is a dead letter on a port."""
-    if isinstance(found, Failed):
-        raise operator_error(source, found.cause, None, "reading")
-    return after_failure(source, metrics, unreadable_error(source, found), found, "process")
-
 
 Drawn = tuple[Operator, Any]  # a tuple, an Unreadable, a Failed, or FINAL when the source has ended
 

@@ -22,7 +22,8 @@ import pyarrow as pa
 from anabranch.codegen.chunks import Batch, Chunk, joined, taken
 from anabranch.codegen.columns import NoColumns
 from anabranch.dataflow.sources.partition_claims import Claims
-from anabranch.dataflow.sources.source_order import Drawn, Failed, PartitionGuard, draw_rest
+from anabranch.dataflow.sources.source_count import Failed
+from anabranch.dataflow.sources.source_order import Drawn, PartitionGuard, draw_rest
 from anabranch.graph.model import Operator
 from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreadable
 

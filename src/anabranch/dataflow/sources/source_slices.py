@@ -10,15 +10,15 @@ from typing import Any, cast
 from anabranch.codegen.chunks import Chunk
 from anabranch.dataflow.sources.reading import chunks_of, slices_of
 from anabranch.dataflow.sources.reading.slices import SLICE_SIZE
-from anabranch.dataflow.sources.shared_sources import may_share
-from anabranch.dataflow.sources.source_order import Failed
+from anabranch.dataflow.sources.source_count import Failed
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.values import ValueProblem, normalizer
-from anabranch.operators.base import SourceDefinition, Unreadable
+from anabranch.operators.base import Unreadable
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems, unreadable_item
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
+from anabranch.passes.layout.source_reading import can_be_cut
 
 EPOCH = 16_384  # tuples, of sources that are counted
 _BYTES_PER_TUPLE = 8  # of a file, at least
@@ -32,37 +32,6 @@ class Numbers:
 
     start: int
     stop: int
-
-
-def must_stay(graph: Graph) -> str | None:
-    """Why the sources have to be read where the program was built."""
-    for source in graph.sources:
-        with located(source):
-            is_live = cast(SourceDefinition, source.definition).is_live
-        if is_live:
-            return f"'{source.id}' gives tuples as they arrive"
-        if isinstance(source.definition, Beacon) and source.definition.count is None:
-            return f"'{source.id}' has no end, for which a job would wait"
-        if may_share(source):
-            return f"'{source.id}' may share something with the operators"
-    return None
-
-
-def can_be_cut(graph: Graph) -> bool:
-    """Whether the only source of a program is one that can be cut into slices, as far as that is known without it."""
-    return len(graph.sources) == 1 and is_in_slices(graph.sources[0])
-
-
-def is_in_slices(source: Operator) -> bool:
-    """The same of one source."""
-    if len(source.outputs) > 1:
-        return False
-    match source.definition:
-        case Beacon(count=int()) | FromItems(items=tuple() | range(), partition_by=()):
-            return True
-        case ReadFiles(partition_by=()):
-            return True
-    return False
 
 
 def cut(graph: Graph, epoch: int = EPOCH, cores: int = 1) -> tuple[Any, ...] | None:

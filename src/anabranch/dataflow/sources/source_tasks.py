@@ -9,15 +9,14 @@ import numpy as np
 
 from anabranch.codegen.build import built
 from anabranch.codegen.chunks import Batch, Chunk, as_columns, joined
-from anabranch.codegen.part import Part, Stream
 from anabranch.codegen.pe import Stopped
 from anabranch.dataflow.channels.tripwires import checked
-from anabranch.dataflow.layout.places import PARTS, SOURCES, Layout
-from anabranch.dataflow.order.order_keys import DRAW, Moment
+from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.sources.drawn_epoch import DrawnEpoch
 from anabranch.dataflow.sources.readers import readers_by_order
-from anabranch.dataflow.sources.source_order import Drawn, Failed, after_bad_row, draw
+from anabranch.dataflow.sources.source_count import Failed, SourceCount, Tally
+from anabranch.dataflow.sources.source_order import Drawn, draw
 from anabranch.dataflow.sources.source_order_by_columns import draw_by_columns
 from anabranch.dataflow.sources.source_slices import read
 from anabranch.dataflow.tail.parts import PartWriter
@@ -25,7 +24,9 @@ from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.errors import RunError
-from anabranch.graph.model import Operator
+from anabranch.graph.model import Operator, StreamId
+from anabranch.graph.order_keys import DRAW
+from anabranch.graph.places import PARTS, SOURCES
 from anabranch.operators.base import FINAL, Unreadable
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -45,15 +46,6 @@ def _items(job: Job) -> Iterator[Drawn | Batch]:
     yield from draw(sources) if readers is None else draw_by_columns(sources, readers)
 
 
-def part_behind_the_source(layout: Layout) -> Part | None:
-    """The stateless operators that follow the only source at once."""
-    place = layout.place(SOURCES)
-    operators = tuple(each for each in place.operators if not layout.graph.operator(each).is_source)
-    if not operators:
-        return None
-    return Part(layout.graph, operators, (Stream(layout.graph.sources[0].id),), place.outputs)
-
-
 class SliceTask:
     """Reads slices, and runs the stateless operators that follow the source at once."""
 
@@ -62,10 +54,10 @@ class SliceTask:
         self.place = job.layout.place(SOURCES)
         self.sender = Sender(job.layout)
         self.source = source
-        self.counted = OperatorMetrics()
-        self.tuples_in = 0
-        decision = job.generated.get(SOURCES)
-        self.element = built(decision) if decision is not None else None
+        self.count = SourceCount(source)
+        code = job.code.get(SOURCES)
+        self.element = built(code) if code is not None else None
+        self.sender.begin(SOURCES, self.element)
         self.reporter = job.reporter(SOURCES)
         self.parts = PartWriter(job) if job.parts else None
 
@@ -83,18 +75,18 @@ class SliceTask:
             yield from self.parts.figures()
 
     def figures(self) -> Row:
-        operators = {self.source.id: self.counted}
+        operators = {self.source.id: self.count.metrics}
         notes: list[str] = []
         if self.element is not None:
             operators |= self.element.metrics
             notes = self.element.notes
-        return self.sender.figures(operators, self.tuples_in, notes)
+        return self.sender.figures(operators, self.count.tuples_in, notes)
 
     def epoch(self, epoch: int, piece: Any | None, *, is_last: bool) -> Iterator[Row]:
         """The rows of a slice, which is an epoch; without one there are no more tuples, but an end."""
         outputs: list[list[Chunk]] = [[] for _ in self.place.outputs]
         error: RunError | None = None
-        before = self.tuples_in
+        before = self.count.tuples_in
         try:
             for found in read(self.source, piece) if piece is not None else ():
                 for number, chunk in self._processed(found):
@@ -106,7 +98,7 @@ class SliceTask:
         except RunError as problem:
             error = problem
         count = 0
-        self.reporter.add(self.tuples_in - before, 0)
+        self.reporter.add(self.count.tuples_in - before, 0)
         for stream, chunks in zip(self.place.outputs, outputs, strict=True):
             schema = self.job.layout.graph.operator(stream.operator).outputs[stream.port].schema
             chunk = as_columns(joined(schema, chunks)) if chunks else Chunk.of_rows(schema, [])
@@ -124,11 +116,9 @@ class SliceTask:
 
     def _processed(self, found: Chunk | Unreadable | Failed) -> Iterator[tuple[int, Chunk]]:
         if not isinstance(found, Chunk):
-            self.tuples_in += isinstance(found, Unreadable)
-            after_bad_row(self.source, self.counted, found)
+            self.count.after_bad_row(found)
             return
-        self.tuples_in += len(found)
-        self.counted.emitted += len(found)
+        self.count.add(len(found))
         if self.element is None:
             yield 0, found
         elif len(found):
@@ -151,8 +141,9 @@ class DrawTask:
         self._count_anew()
 
     def _count_anew(self) -> None:
-        self.counted = {source.id: OperatorMetrics() for source in self.graph.sources}
-        self.tuples_in = self.reported = 0
+        self.total = Tally()
+        self.counts = {each.id: SourceCount(each, OperatorMetrics(), self.total) for each in self.graph.sources}
+        self.reported = 0
 
     def rows(self, drawn: Iterator[Drawn | Batch | None]) -> Iterator[Row]:
         """The rows of what is drawn, up to where nothing comes for a while (None) or to the end."""
@@ -180,25 +171,23 @@ class DrawTask:
 
     def figures(self) -> Row:
         """What was counted since this was last asked for."""
-        row = self.sender.figures(self.counted, self.tuples_in, [])
+        counted = {name: count.metrics for name, count in self.counts.items()}
+        row = self.sender.figures(counted, self.total.tuples_in, [])
         self._count_anew()
         return row
 
     def _gather(self, source: Operator, item: Any) -> None:
-        port = 0
+        port, count = 0, self.counts[source.id]
         if isinstance(item, Unreadable | Failed):
-            self.tuples_in += isinstance(item, Unreadable)
-            letter = after_bad_row(source, self.counted[source.id], item)
+            letter = count.after_bad_row(item)
             if letter is None:
                 return
-            self.tuples_in -= 1
             port, item = letter
         ports = range(len(source.outputs)) if item is FINAL else (port,)
         for each in ports:
-            number = self.numbers.get(Stream(source.id, each))
+            number = self.numbers.get(StreamId(source.id, each))
             if item is not FINAL:
-                self.counted[source.id].emitted += 1
-                self.tuples_in += 1
+                count.add(1)
             if number is not None:
                 self.gathered.add(number, item)
 
@@ -206,7 +195,7 @@ class DrawTask:
         """Tuples, with an input for each source: so many at a time as an epoch has room for."""
         assert batch.turns is not None
         sources = self.graph.sources
-        numbers = np.array([self.numbers.get(Stream(source.id), -1) for source in sources], np.int64)
+        numbers = np.array([self.numbers.get(StreamId(source.id), -1) for source in sources], np.int64)
         start, begun = 0, np.zeros(len(sources), np.int64)
         while start < len(batch.turns):
             turns = batch.turns[start : start + self.job.epoch - len(self.gathered)]
@@ -216,18 +205,17 @@ class DrawTask:
                 chunk, count = batch.chunks[at], int(counts[at])
                 assert chunk is not None
                 cuts[int(numbers[at])] = chunk.cut(int(begun[at]), int(begun[at]) + count)
-                self.counted[sources[at].id].emitted += count
+                self.counts[sources[at].id].add(count)
             cuts.pop(-1, None)  # of a source whose tuples nobody takes
             of_streams = numbers[turns]
             self.gathered.add_columns(cuts, of_streams[of_streams >= 0])
-            self.tuples_in += len(turns)
             start, begun = start + len(turns), begun + counts
             if len(self.gathered) >= self.job.epoch:
                 yield from self._sent()
 
     def _sent(self) -> Iterator[Row]:
-        self.reporter.add(self.tuples_in - self.reported, self.gathered.tuples)
-        self.reported = self.tuples_in
+        self.reporter.add(self.total.tuples_in - self.reported, self.gathered.tuples)
+        self.reported = self.total.tuples_in
         for stream, piece in zip(self.place.outputs, self.gathered.pieces(), strict=True):
             for arrival in self.job.layout.leaving(stream):
                 yield from self.sender.rows(arrival, self.epoch, piece)

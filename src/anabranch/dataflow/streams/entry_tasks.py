@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from anabranch.codegen.chunks import Chunk, as_columns, joined
-from anabranch.codegen.part import Stream
+from anabranch.codegen.chunks import Chunk
 from anabranch.dataflow.channels.tripwires import checked
-from anabranch.dataflow.layout.places import SOURCES, TAIL
-from anabranch.dataflow.order.order_keys import DRAW, Moment
-from anabranch.dataflow.order.pieces import Piece
-from anabranch.dataflow.sources.source_order import Failed, after_bad_row
+from anabranch.dataflow.order.order_columns import Moment
+from anabranch.dataflow.sources.drawn_epoch import DrawnEpoch
+from anabranch.dataflow.sources.source_count import Failed, SourceCount
 from anabranch.dataflow.sources.source_slices import read
 from anabranch.dataflow.sources.source_tasks import SliceTask
 from anabranch.dataflow.streams.entries import Entry
@@ -23,14 +21,11 @@ from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import FIGURES, Sender
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.errors import RunError
-from anabranch.graph.model import Graph, Operator
+from anabranch.graph.model import Operator, StreamId
+from anabranch.graph.order_keys import DRAW
+from anabranch.graph.places import SOURCES, TAIL
 from anabranch.operators.base import Unreadable
-from anabranch.operators.metrics import OperatorMetrics
-
-
-def has_one_stream(graph: Graph) -> bool:
-    """Whether all that arrives is one stream: then what follows at once, and has no state, runs where it is read."""
-    return len(graph.sources) == 1 and len(graph.sources[0].outputs) == 1
+from anabranch.passes.layout.source_reading import has_one_stream
 
 
 class EntryTask:
@@ -55,8 +50,8 @@ class EntryTask:
         if self.task is not None:
             yield self.task.figures()
         else:
-            counted = {name: reader.counted for name, reader in self.readers.items()}
-            yield self.sender.figures(counted, sum(reader.tuples_in for reader in self.readers.values()), [])
+            counted = {name: reader.count.metrics for name, reader in self.readers.items()}
+            yield self.sender.figures(counted, sum(reader.count.tuples_in for reader in self.readers.values()), [])
         yield self._reached(first + len(entries), min(entry.arrived for entry in entries))
 
     def _reached(self, stop: int, oldest: float) -> Row:
@@ -72,46 +67,32 @@ class _Reader:
         self.source = as_files(source)
         self.layout = job.layout
         self.sender = Sender(job.layout)
-        outputs = job.layout.place(SOURCES).outputs
-        self.ports = [port for port in range(len(source.outputs)) if Stream(source.id, port) in outputs]
-        self.counted = OperatorMetrics()
-        self.tuples_in = 0
+        self.streams = [StreamId(source.id, port) for port in range(len(source.outputs))]
+        self.count = SourceCount(self.source)
 
     def epoch(self, epoch: int, entry: Entry) -> Iterator[Row]:
-        drawn: dict[int, list[tuple[int, Chunk]]] = {port: [] for port in range(len(self.source.outputs))}
+        drawn = DrawnEpoch([port.schema for port in self.source.outputs])
         error: RunError | None = None
-        count = 0
         try:
             for found in read(self.source, entry.piece) if entry.piece is not None else ():
-                port, chunk = self._drawn(found)
-                if chunk is not None:
-                    drawn[port].append((count, chunk))
-                    count += len(chunk)
-                    self.counted.emitted += len(chunk)
-                    self.tuples_in += len(chunk)
+                self._take(found, drawn)
         except RunError as problem:
             error = problem
-        end = (count,) if entry.piece is None else None
-        for port in self.ports:
-            stream = Stream(self.source.id, port)
-            piece = self._piece(drawn[port], self.source.outputs[port].schema, end)
+        count = len(drawn)
+        pieces = drawn.pieces()
+        for stream, piece in zip(self.streams, pieces, strict=True):
+            sent = piece if entry.piece is not None else replace(piece, end=(count,))
             for arrival in self.layout.leaving(stream):
-                yield from self.sender.rows(arrival, epoch, piece)
+                yield from self.sender.rows(arrival, epoch, sent)
         if error is not None:
             yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
 
-    def _drawn(self, found: Chunk | Unreadable | Failed) -> tuple[int, Chunk | None]:
+    def _take(self, found: Chunk | Unreadable | Failed, drawn: DrawnEpoch) -> None:
         if isinstance(found, Chunk):
-            return 0, found
-        letter = after_bad_row(self.source, self.counted, found)
-        if letter is None:
-            self.tuples_in += 1
-            return 0, None
-        port, item = letter
-        return port, Chunk.of_rows(self.source.outputs[port].schema, [item])
-
-    def _piece(self, drawn: list[tuple[int, Chunk]], schema: Any, end: tuple[int, ...] | None) -> Piece:
-        if not drawn:
-            return Piece(Chunk.of_rows(schema, []), (np.empty(0, np.int64),), end)
-        positions = np.concatenate([np.arange(at, at + len(chunk), dtype=np.int64) for at, chunk in drawn])
-        return Piece(as_columns(joined(schema, [chunk for _, chunk in drawn])), (positions,), end)
+            drawn.add_columns({0: found}, np.zeros(len(found), np.int64))
+            self.count.add(len(found))
+            return
+        letter = self.count.after_bad_row(found)
+        if letter is not None:
+            drawn.add(*letter)
+            self.count.add(1)

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from anabranch.codegen.build import Decision
-from anabranch.codegen.forms import Form
+from anabranch.codegen.build import Code
 from anabranch.codegen.native.saving import code_mark
-from anabranch.dataflow.layout.places import Layout, Place
 from anabranch.dataflow.streams.checkpoint import CheckpointError
 from anabranch.dataflow.streams.code_texts import CodeTexts, plain_text
+from anabranch.graph.forms import Form
 from anabranch.graph.model import Operator
+from anabranch.graph.places import Layout, Place
 from anabranch.graph.schema import Schema
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
@@ -21,7 +21,7 @@ from anabranch.version import VERSION
 
 
 def identity_of(
-    layout: Layout, generated: Mapping[str, Decision], channels: Mapping[str, int], partitions: int, form: Form
+    layout: Layout, code: Mapping[str, Code], channels: Mapping[str, int], partitions: int, form: Form
 ) -> dict[str, Any]:
     """All that the state of a stream depends on."""
     return {
@@ -33,7 +33,7 @@ def identity_of(
         "form": form,
         "operators": {each.id: _operator(each) for each in layout.graph.operators},
         "streams": [[edge.source, edge.source_port, edge.target, edge.target_port] for edge in layout.graph.edges],
-        "places": {place.id: _place(layout, place, generated) for place in layout.places},
+        "places": {place.id: _place(layout, place, code) for place in layout.places},
     }
 
 
@@ -51,10 +51,9 @@ def _schema(schema: Schema) -> str:
     return f"{schema.name}({', '.join(f'{each.name}: {each.type}' for each in schema.attributes)})"
 
 
-def _place(layout: Layout, place: Place, generated: Mapping[str, Decision]) -> dict[str, Any]:
-    decision = generated.get(place.id)
-    stages = decision.stages if decision is not None else ()
-    forms = [stage.form if stage.assembled is None else code_mark(stage.assembled.source)[:16] for stage in stages]
+def _place(layout: Layout, place: Place, code: Mapping[str, Code]) -> dict[str, Any]:
+    functions = code[place.id].functions if place.id in code else []
+    forms = [each.form if each.native is None else code_mark(each.native.source)[:16] for each in functions]
     # States hold where tuples were in the order: in other columns that would mean something else.
     order = _mark(repr([(arrival.stream, arrival.lineage) for arrival in layout.arriving(place.id)]))
     return {"operators": list(place.operators), "channels": place.channels, "forms": forms, "order": order}

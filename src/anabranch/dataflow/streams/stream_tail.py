@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from anabranch.codegen.forms import Form
-from anabranch.dataflow.layout.places import Layout
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.streams.checkpoint import Checkpoint, Commit
+from anabranch.dataflow.streams.next_save import SavedSizes, next_save
 from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.tail import Tail
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.errors import RunError, SinkError
-from anabranch.graph.model import Graph
-
-_LEAST_TO_PACK = 1 << 20  # bytes of changes
+from anabranch.graph.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -38,23 +35,21 @@ class StreamTail:
 
     def __init__(
         self,
-        graph: Graph,
-        layout: Layout,
+        plan: Plan,
         metrics: Metrics,
-        form: Form,
         checkpoint: Checkpoint,
         check: Callable[[], None] = lambda: None,  # whether what is to be committed can be trusted
     ) -> None:
-        self.tail = Tail(graph, layout, metrics, form, tracks_changes=True)
+        [phase] = plan.phases
+        self.tail = Tail(plan, phase, metrics, tracks_changes=True)
         assert self.tail.local is not None, "a stream's sinks are in the driver"
         self.element = self.tail.local.element
         self.checkpoint = checkpoint
         self.check = check
         self.metrics = metrics
-        self.sinks = {operator.id: meaning for operator, meaning in zip(graph.sinks, self.tail.sinks, strict=True)}
+        self.sinks = {operator.id: meaning for operator, meaning in zip(plan.graph.sinks, self.tail.sinks, strict=True)}
         self.commit = Commit()
-        self._sizes: list[int] = []  # of the files of the state
-        self._form = self.element.form
+        self._sizes: SavedSizes | None = None  # of the files of the state
 
     def resume(self) -> None:
         """Go on behind the last commit: whatever was written after it is cut off."""
@@ -69,9 +64,8 @@ class StreamTail:
         for name, sink in self.sinks.items():
             sink.resume(found.sinks.get(name), self.checkpoint.sink_folder(name))
         if states:
-            self._sizes = [len(each) for each in states]
             self.element.restore(states[0], states[1:])
-            self._form = self.element.form
+            self._sizes = SavedSizes(self.element.form, len(states[0]), sum(map(len, states[1:])))
 
     def batch(self, number: int, rows: Iterable[Row]) -> Done | None:
         """Process the rows of a batch and commit it; None where that was done before."""
@@ -117,17 +111,12 @@ class StreamTail:
 
     def _saved(self) -> tuple[str, ...]:
         """The files of the state: what changed is added, or all of it written anew where that is less."""
-        element = self.element
-        if not element.metrics:
+        if not self.element.metrics:
             return ()
-        if self.commit.state and self._form == element.form:
-            changes = element.save_changes()
-            if sum(self._sizes[1:]) + len(changes) <= max(self._sizes[0], _LEAST_TO_PACK):
-                self._sizes.append(len(changes))
-                return (*self.commit.state, self.checkpoint.write_state(changes))
-        whole = element.save()
-        self._form, self._sizes = element.form, [len(whole)]
-        return (self.checkpoint.write_state(whole),)
+        save = next_save(self.element, self._sizes if self.commit.state else None)
+        self._sizes = save.sizes
+        written = self.checkpoint.write_state(save.content)
+        return (written,) if save.is_whole else (*self.commit.state, written)
 
     def close(self) -> None:
         with ExitStack() as steps:  # each of them, also where one fails

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 from typing import cast
 
 import pyarrow as pa
 
 from anabranch.analysis.modules import held_world
-from anabranch.codegen.build import build_pe
+from anabranch.codegen.build import built, generate
 from anabranch.codegen.chunks import Batch, Chunk
-from anabranch.codegen.effects import has_effects
-from anabranch.codegen.forms import Form
-from anabranch.codegen.part import Part, Stream
+from anabranch.codegen.part import Part
 from anabranch.codegen.pe import ProcessingElement, Stopped
-from anabranch.codegen.python import PythonElement, python_form
+from anabranch.codegen.python import PythonElement
+from anabranch.codegen.stages import element_of, functions_of
+from anabranch.dataflow.executed import Ran
+from anabranch.dataflow.layout.generating import segments_at
 from anabranch.dataflow.result import Metrics
-from anabranch.errors import UsageError
-from anabranch.graph.model import Edge, Graph, Operator
+from anabranch.graph.model import Edge, Operator, StreamId
+from anabranch.graph.places import TAIL, Phase
+from anabranch.graph.plan import Plan
 from anabranch.graph.values import copier
 from anabranch.operators.base import SinkMeaning
 from anabranch.operators.failures import after_failure
-from anabranch.operators.sinks import Collect, SinkDefinition
+from anabranch.operators.sinks import SinkDefinition
 from anabranch.operators.sinks.write_file import WriteFileMeaning
+from anabranch.passes.effects import has_effects
 from anabranch.tripwire.telling import error_of
 from anabranch.tripwire.watch import Tripwire
 
@@ -42,39 +44,29 @@ def _without_effects(part: Part) -> list[Operator]:
 class LocalPart:
     """All sinks of a program, and the operators that run where they are; fed with batches of the streams from outside.
 
-    `operators` are without the sinks. The sinks of which it shows when they get a tuple take part in the generated
-    code; the others are written from chunks. Some that are no sinks of the program's may be `taken` over, by name: who
-    does so is given the chunks of their streams.
+    The sinks of which it shows when they get a tuple take part in the generated code; the others are written from
+    chunks. Some that are no sinks of the program's may be `taken` over, by name: who does so is given the chunks of
+    their streams.
     """
 
     def __init__(
         self,
-        graph: Graph,
-        operators: Sequence[str],
-        inputs: Sequence[Stream],
+        part: Part,
+        plan: Plan,
+        phase: Phase,
         metrics: Metrics,
-        form: Form,
         *,
         tracks_changes: bool = False,
         taken: Mapping[str, Callable[[Chunk], None]] = MappingProxyType({}),
     ) -> None:
-        self.graph = graph
+        self.part = part
+        self.graph = graph = part.graph
         self.metrics = metrics
         self.taken = taken
         self.own = [sink for sink in graph.sinks if sink.id not in taken]
-        self.outside = [ChunkSink(sink) for sink in self.own if not _belongs_inside(graph, sink, form)]
-        leaving = [*(sink.operator.id for sink in self.outside), *taken]
-        self.part = _part(graph, operators, inputs, leaving)
-        # A sink inside is called by the Python form, at its place in the order.
-        inside = next((name for name in self.part.operators if self.part.operator(name).is_sink), None)
-        if inside is not None and form == "native":
-            raise UsageError(
-                f"the sink '{inside}' takes turns with others, which native code cannot do",
-                location=graph.operator(inside).location,
-                hint="let the form be chosen (auto)",
-            )
-        build = python_form if inside is not None else partial(build_pe, form=form)
-        self.element: ProcessingElement = build(self.part, tracks_changes=tracks_changes)
+        self.outside = [ChunkSink(sink) for sink in self.own if sink.id not in part.operators]
+        segments = segments_at(plan, phase.name, TAIL)
+        self.element: ProcessingElement = built(generate(part, segments, tracks_changes=tracks_changes))
         metrics.operators.update(self.element.metrics)
         self._safe = _without_effects(self.part)
         self._tripwire = Tripwire.of({_HERE: self._safe})
@@ -87,11 +79,15 @@ class LocalPart:
         if change is not None:
             raise error_of(replace(change, when="generated"), self.graph)
 
+    def executed(self) -> list[Ran]:
+        """What is called here."""
+        return [Ran(TAIL, *each) for each in functions_of(self.element)]
+
     def sinks(self) -> list[SinkMeaning]:
         """The meanings of all sinks, in the order of the program."""
         outside = {sink.operator.id: sink.meaning for sink in self.outside}
         return [
-            outside.get(sink.id) or cast(SinkMeaning, cast(PythonElement, self.element).meaning(sink.id))
+            outside.get(sink.id) or cast(SinkMeaning, element_of(self.element, sink.id).meaning(sink.id))
             for sink in self.own
         ]
 
@@ -121,10 +117,10 @@ class LocalPart:
             if chunk is None:  # nothing came
                 continue
             for edge in self.graph.edges:
-                if edge.target in self.taken and stream == Stream(edge.source, edge.source_port):
+                if edge.target in self.taken and stream == StreamId(edge.source, edge.source_port):
                     self.taken[edge.target](chunk)
                 sink = self._outside(edge)
-                if sink is not None and stream == Stream(edge.source, edge.source_port):
+                if sink is not None and stream == StreamId(edge.source, edge.source_port):
                     sink.write(chunk, self.metrics)
 
     def _outside(self, edge: Edge) -> ChunkSink | None:
@@ -157,23 +153,3 @@ class ChunkSink:
     def _write_batch(self, batch: pa.RecordBatch) -> int:
         """Files take columns, up to a row that fails: that one and the rest go to `process`."""
         return self.meaning.write_chunk(batch) if isinstance(self.meaning, WriteFileMeaning) else 0
-
-
-def _belongs_inside(graph: Graph, sink: Operator, form: Form) -> bool:
-    """Whether it shows when a sink gets a tuple: it has effects, or can fail, or a neighbour may fail before it.
-
-    Native code has no effects, so there the only sink of a program may get its tuples a chunk at a time.
-    """
-    if form != "python" and len(graph.sinks) == 1:
-        return False
-    [feeding] = [edge for edge in graph.edges if edge.target == sink.id]
-    beside = [edge for edge in graph.edges if edge.source == feeding.source and edge.source_port == feeding.source_port]
-    return not isinstance(sink.definition, Collect) or len(beside) > 1
-
-
-def _part(graph: Graph, operators: Sequence[str], inputs: Sequence[Stream], sinks: list[str]) -> Part:
-    """These operators and the sinks but some; a stream from outside to such a sink passes through."""
-    wanted = dict.fromkeys((*operators, *(sink.id for sink in graph.sinks if sink.id not in sinks)))
-    inside = tuple(each.id for each in graph.operators if each.id in wanted)
-    outputs = dict.fromkeys(Stream(edge.source, edge.source_port) for edge in graph.edges if edge.target in sinks)
-    return Part(graph, inside, tuple(inputs), tuple(outputs))

@@ -11,41 +11,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from anabranch.dataflow.layout.places import PARTS, TAIL, Layout, Place
-from anabranch.dataflow.order.meeting import Arrived, gathered, order_of, without
-from anabranch.dataflow.order.order_keys import Moment, width
-from anabranch.dataflow.order.pieces import Piece
+from anabranch.dataflow.order.order_columns import Moment
+from anabranch.dataflow.order.pieces import Piece, cut_short, join_pieces
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.tail.local_part import ChunkSink
-from anabranch.dataflow.transport.rows import Kind, Row, unpack
+from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job, unship_error
 from anabranch.errors import RunError, SinkError
 from anabranch.graph.model import Operator
+from anabranch.graph.order_keys import width
+from anabranch.graph.places import PARTS, Layout
 from anabranch.operators.base import SinkMeaning
 from anabranch.operators.sinks.base import located
 from anabranch.operators.sinks.write_file import WriteFile
-
-
-def with_parts(layout: Layout, channels: int) -> Layout:
-    """The same, with tasks that write the only sink of a program, where that is a folder and has no tail before it."""
-    tail = layout.place(TAIL)
-    [*sinks] = layout.graph.sinks
-    if len(sinks) > 1 or tail.operators or len(layout.arriving(TAIL)) != 1 or not _is_folder(sinks[0]):
-        return layout
-    [arrival] = layout.arriving(TAIL)
-    before = layout.place_of(arrival.stream.operator)
-    if before.region is not None and not layout.is_ordered:  # each channel writes what it gives
-        parts = Place(PARTS, (sinks[0].id,), before.level, before.channels, tail.inputs, follows=before.id)
-    else:
-        parts = Place(PARTS, (sinks[0].id,), tail.level, channels, tail.inputs)
-    places = (*(place for place in layout.places if not place.is_tail), parts, replace(tail, level=parts.level + 1))
-    others = [each for each in layout.arrivals if each is not arrival]
-    return replace(layout, places=places, arrivals=(*others, replace(arrival, place=PARTS)))
-
-
-def _is_folder(sink: Operator) -> bool:
-    return isinstance(sink.definition, WriteFile) and sink.definition.is_folder
 
 
 def _not_seen(sink: Operator, what: str) -> SinkError:
@@ -78,27 +57,27 @@ class PartWriter:
                 moment, _ = unship_error(bytes(row.payload), self.graph)
                 failed = moment if failed is None or moment.is_before(failed) else failed
             else:
-                pieces.append(unpack(self.schema, row.payload))
-        arrived = gathered(self.schema, pieces, width(self.arrival.lineage))
+                pieces.append(row.piece(self.schema))
+        arrived = join_pieces(self.schema, pieces, width(self.arrival.lineage))
         if failed is not None:
-            arrived = without(arrived, self.arrival.lineage, failed)
+            arrived = cut_short(arrived, self.arrival.lineage, failed)
         yield from self.write(epoch, arrived)
 
     def write_whole(self, epoch: int, piece: Piece) -> Iterator[Row]:
         """Where an epoch is read it is in order: between a parallel source and a parallel sink nothing is exchanged."""
-        yield from self.write(epoch, Arrived(piece.chunk, order_of(piece), None))
+        yield from self.write(epoch, piece)
 
-    def write(self, epoch: int, arrived: Arrived) -> Iterator[Row]:
-        if not len(arrived.chunk):
+    def write(self, epoch: int, piece: Piece) -> Iterator[Row]:
+        if not len(piece.chunk):
             return
         before = self.metrics[self.sink.id].received
         number = self.number(epoch)
         try:
             with self._part(number) as part:
-                part.write(arrived.chunk, self.metrics)
+                part.write(piece.chunk, self.metrics)
         except RunError as error:
             at = max(0, self.metrics[self.sink.id].received - before - 1)
-            numbers = tuple(int(column[at]) for column in arrived.order)
+            numbers = tuple(int(column[at]) for column in piece.order)
             yield self.sender.failure(epoch, Moment(self.arrival.lineage, numbers), error)
         else:
             self.written.append(number)
@@ -140,7 +119,7 @@ class PartChannel(PartWriter):
         self.channel = channel
 
     def process(self, epoch: int, pieces: list[list[Piece]]) -> Iterator[Row]:
-        yield from self.write(epoch, gathered(self.schema, pieces[0], width(self.arrival.lineage)))
+        yield from self.write(epoch, join_pieces(self.schema, pieces[0], width(self.arrival.lineage)))
 
     def number(self, epoch: int) -> int:
         return epoch * self.place.channels + self.channel % self.place.channels

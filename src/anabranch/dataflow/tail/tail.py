@@ -9,23 +9,24 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.codegen.forms import Form
-from anabranch.dataflow.layout.places import TAIL, Layout
-from anabranch.dataflow.layout.repeated_arrivals import as_entered
-from anabranch.dataflow.order.meeting import Arrived, Items, gathered, met, without
-from anabranch.dataflow.order.order_keys import Moment, width
+from anabranch.dataflow.executed import Fact
+from anabranch.dataflow.layout.place_parts import part_of_tail
+from anabranch.dataflow.order.meeting import Items, put_in_order
+from anabranch.dataflow.order.order_columns import Moment
+from anabranch.dataflow.order.pieces import Piece, cut_short, join_pieces
 from anabranch.dataflow.result import Metrics, Result, collected
 from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.local_part import LocalPart
-from anabranch.dataflow.transport.rows import Kind, Row, unpack
+from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import unship_error, unship_figures
 from anabranch.dataflow.transport.spooling import fetched
 from anabranch.errors import RunError, SharedStateError
-from anabranch.graph.model import Graph
+from anabranch.graph.order_keys import width
+from anabranch.graph.places import TAIL, Phase
+from anabranch.graph.plan import Plan
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import SinkMeaning
 from anabranch.tripwire.telling import error_of
@@ -58,29 +59,29 @@ class Tail:
 
     def __init__(
         self,
-        graph: Graph,
-        layout: Layout,
+        plan: Plan,
+        phase: Phase,
         metrics: Metrics,
-        form: Form,
         *,
         tracks_changes: bool = False,
         taken: Mapping[str, Callable[[Chunk], None]] = MappingProxyType({}),
     ) -> None:
-        self.graph = graph
+        layout = phase.layout
+        self.plan = plan
+        self.phase = phase.name
+        self.graph = layout.graph
         self.metrics = metrics
         self.arriving = layout.arriving(TAIL)
-        entered, streams = as_entered(layout, TAIL)
-        operators = layout.place(TAIL).operators
+        part = part_of_tail(plan, phase)
         self.spool = ""  # the folder of rows that are in files
         self.states: dict[tuple[int, int], Row] = {}  # of channels that go on in another job, by place and number
         self.written: list[int] = []  # files of an output, by tasks
         self.is_ordered = layout.is_ordered
         # Where tasks write what the program gives, there is nothing to do here.
-        self.local = (
-            LocalPart(entered, operators, streams, metrics, form, tracks_changes=tracks_changes, taken=taken)
-            if streams
-            else None
-        )
+        self.local: LocalPart | None = None
+        if part is not None:
+            self.local = LocalPart(part, plan, phase, metrics, tracks_changes=tracks_changes, taken=taken)
+            self.add_executed(self.local.executed())
 
     @property
     def sinks(self) -> list[SinkMeaning]:
@@ -120,14 +121,13 @@ class Tail:
     def _process_alone(self, row: Row, failed: Failure | None, shield: Shield) -> Failure | None:
         """Write what a row holds that comes before a failure. The only sink may refuse a tuple of it."""
         [arrival] = self.arriving
-        piece = unpack(self._schema(0), fetched(row, self.spool).payload)
-        arrived = gathered(self._schema(0), [piece], width(arrival.lineage))
+        arrived = fetched(row, self.spool).piece(self._schema(0))
         if failed is not None and row.epoch == failed.epoch:
             arrived = self._cut(0, arrived, failed.moment)
         counted = self.metrics[self.graph.sinks[0].id]
         before = counted.received
         try:
-            self.process(Arranged(met([arrived], [arrival.lineage]), None), shield)
+            self.process(Arranged(put_in_order([arrived], [arrival.lineage]), None), shield)
         except RunError as error:
             at = max(0, counted.received - before - 1)
             numbers = tuple(int(column[at]) for column in arrived.order)
@@ -169,21 +169,22 @@ class Tail:
     def arranged(self, rows: Iterable[Row]) -> Arranged:
         """What has arrived within an epoch, in order. Nothing is changed by this, so it may be done ahead."""
         failed: tuple[Moment, RunError] | None = None
-        pieces: list[list[Any]] = [[] for _ in self.arriving]
+        pieces: list[list[Piece]] = [[] for _ in self.arriving]
         for row in rows:
             if row.kind == Kind.ERROR:
                 found = unship_error(bytes(row.payload), self.graph)
                 if failed is None or found[0].is_before(failed[0]):
                     failed = found
             else:
-                pieces[row.arrival].append(unpack(self._schema(row.arrival), fetched(row, self.spool).payload))
+                pieces[row.arrival].append(fetched(row, self.spool).piece(self._schema(row.arrival)))
         arrived = [
-            gathered(self._schema(number), each, width(self.arriving[number].lineage))
+            join_pieces(self._schema(number), each, width(self.arriving[number].lineage))
             for number, each in enumerate(pieces)
         ]
         if failed is not None:
             arrived = [self._cut(number, one, failed[0]) for number, one in enumerate(arrived)]
-        items = met(arrived, [arrival.lineage for arrival in self.arriving]) if self.local is not None else None
+        lineages = [arrival.lineage for arrival in self.arriving]
+        items = put_in_order(arrived, lineages) if self.local is not None else None
         return Arranged(items, failed[1] if failed is not None else None)
 
     def process(self, arranged: Arranged, shield: Shield) -> RunError | None:
@@ -197,19 +198,24 @@ class Tail:
         stream = self.arriving[arrival].stream
         return self.graph.operator(stream.operator).outputs[stream.port].schema
 
-    def _cut(self, number: int, one: Arrived, moment: Moment) -> Arrived:
-        return without(one, self.arriving[number].lineage, moment)
+    def _cut(self, number: int, one: Piece, moment: Moment) -> Piece:
+        return cut_short(one, self.arriving[number].lineage, moment)
 
     def add_figures(self, rows: Iterable[Row]) -> None:
         """What tasks have counted."""
         for row in rows:
-            operators, tuples_in, notes = unship_figures(bytes(row.payload))
-            self.metrics.tuples_in += tuples_in
-            self.metrics.notes += [note for note in notes if note not in self.metrics.notes]
-            for operator_id, counted in operators.items():
+            figures = unship_figures(bytes(row.payload))
+            self.metrics.tuples_in += figures.tuples_in
+            self.metrics.notes += [note for note in figures.notes if note not in self.metrics.notes]
+            self.add_executed(figures.executed)
+            for operator_id, counted in figures.operators.items():
                 own = self.metrics[operator_id]
                 for name, count in vars(counted).items():
                     setattr(own, name, getattr(own, name) + count)
+
+    def add_executed(self, facts: Iterable[Fact]) -> None:
+        """What was done in this phase."""
+        self.metrics.executed |= dict.fromkeys((self.phase, fact) for fact in facts)
 
     def check(self) -> None:
         """Before what it gave is taken for good."""
@@ -220,4 +226,4 @@ class Tail:
         return error_of(pickle.loads(bytes(row.payload)), self.graph)
 
     def result(self) -> Result:
-        return Result(self.graph, self.metrics, collected(self.sinks))
+        return Result(self.plan, self.metrics, collected(self.sinks))

@@ -1,7 +1,8 @@
-"""Which channel a tuple goes to: by the hash of its key, the same in every process (codegen/runtime/hash.py)."""
+"""Which channel a tuple goes to: by the hash of its key, the same in every process, or by its range (`ab.ranges`)."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,34 @@ Hashes = npt.NDArray[np.uint64]
 _END_OF_INT = 2.0**63
 
 
-def channels_of(chunk: Chunk, key: tuple[str, ...], channels: int) -> npt.NDArray[np.int64]:
+def channels_of(
+    chunk: Chunk, key: tuple[str, ...], channels: int, bounds: tuple[Any, ...] = ()
+) -> npt.NDArray[np.int64]:
     """The channel of every tuple of a chunk."""
+    if bounds:
+        # Neighbouring ranges share a channel where there are more of them than channels.
+        return _ranges_of(chunk, key, bounds) * channels // (len(bounds) + 1)
     hashes = _by_columns(chunk, key) if chunk.has_batch else None
     if hashes is None:
         hashes = _by_rows(chunk.schema, chunk.rows, key)
     return (hashes % np.uint64(channels)).astype(np.int64)
+
+
+def _ranges_of(chunk: Chunk, key: tuple[str, ...], bounds: tuple[Any, ...]) -> npt.NDArray[np.int64]:
+    """The range of each tuple: below the first bound, from it up to the next, and so on. NaN is above all."""
+    [name] = key
+    column = chunk.batch.column(chunk.schema.names.index(name)) if chunk.has_batch else None
+    if column is not None and not column.null_count and pa.types.is_float64(column.type):
+        found: npt.NDArray[np.int64] = np.searchsorted(np.array(bounds, float), column.to_numpy(), side="right")
+        return found
+    key_of = key_reader(chunk.schema, key)
+    return np.array([_range_of(key_of(row), bounds) for row in chunk.rows], np.int64)
+
+
+def _range_of(value: Any, bounds: tuple[Any, ...]) -> int:
+    if value is None:
+        return 0
+    return len(bounds) if value != value else bisect_right(bounds, value)
 
 
 def _by_rows(schema: Schema, rows: list[Any], key: tuple[str, ...]) -> Hashes:

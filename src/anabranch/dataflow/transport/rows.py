@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.columns import NoColumns
-from anabranch.dataflow.order.order_keys import Columns
+from anabranch.dataflow.order.order_columns import Columns
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.graph.schema import AttributeType, Schema
 
@@ -38,22 +38,33 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """A row for a channel of a place, numbered among all of its level. `arrival` is its stream there."""
+    """What is sent to a channel of a place, numbered among all of its level. `arrival` is its stream there.
+
+    Tuples are a piece as it is as long as they stay in one process, and packed where they leave it.
+    """
 
     channel: int
     place: int
     epoch: int
     arrival: int
     kind: int
-    payload: Any  # a buffer
+    payload: Any  # a piece, or a buffer
 
     @property
     def values(self) -> tuple[Any, ...]:
-        return self.channel, self.place, self.epoch, self.arrival, self.kind, self.payload
+        """As it leaves the process."""
+        return self.channel, self.place, self.epoch, self.arrival, self.kind, self.packed().payload
+
+    def packed(self) -> Row:
+        return replace(self, payload=pack(self.payload)) if isinstance(self.payload, Piece) else self
+
+    def piece(self, schema: Schema) -> Piece:
+        """The tuples that it carries."""
+        return self.payload if isinstance(self.payload, Piece) else unpack(schema, self.payload)
 
 
 def pack(piece: Piece) -> pa.Buffer:
-    meta: dict[str, Any] = {"end": piece.end, "order": -1 if piece.order is None else len(piece.order)}
+    meta: dict[str, Any] = {"end": piece.end, "order": -1 if piece.columns is None else len(piece.columns)}
     if piece.punctuations:
         meta["punctuations"] = [column.tolist() for column in piece.punctuations]
     try:
@@ -63,14 +74,14 @@ def pack(piece: Piece) -> pa.Buffer:
         meta["rows"] = True
         pickled = _pickled(piece.chunk)
         arrays, names = [pa.array([pickled], pa.binary())], ["rows"]
-        if piece.order:
-            arrays += [pa.array([column.tobytes()], pa.binary()) for column in piece.order]
-            names += [f"#{at}" for at in range(len(piece.order))]
+        if piece.columns:
+            arrays += [pa.array([column.tobytes()], pa.binary()) for column in piece.columns]
+            names += [f"#{at}" for at in range(len(piece.columns))]
     else:
         arrays, names = list(columns.columns), list(columns.schema.names)
-        if piece.order:
-            arrays += [pa.array(column) for column in piece.order]
-            names += [f"#{at}" for at in range(len(piece.order))]
+        if piece.columns:
+            arrays += [pa.array(column) for column in piece.columns]
+            names += [f"#{at}" for at in range(len(piece.columns))]
     schema = pa.schema(
         [pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)],
         metadata={_META: json.dumps(meta).encode()},

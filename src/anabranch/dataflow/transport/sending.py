@@ -10,14 +10,17 @@ from dataclasses import replace
 import numpy as np
 
 from anabranch.codegen.chunks import taken
-from anabranch.dataflow.layout.places import PARTS, TAIL, Arrival, Clock, Layout, Place
-from anabranch.dataflow.order.order_keys import Column, Moment
+from anabranch.codegen.pe import ProcessingElement
+from anabranch.codegen.stages import functions_of
+from anabranch.dataflow.executed import Fact, Ran, sending_of
+from anabranch.dataflow.order.order_columns import Column, Columns, Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.order.ticks import bare_times, latest, ticks
 from anabranch.dataflow.transport.routing import channels_of
-from anabranch.dataflow.transport.rows import Kind, Row, pack
-from anabranch.dataflow.transport.shipping import ship_error, ship_figures
+from anabranch.dataflow.transport.rows import Kind, Row
+from anabranch.dataflow.transport.shipping import Figures, ship_error, ship_figures
 from anabranch.errors import RunError
+from anabranch.graph.places import PARTS, TAIL, Arrival, Clock, Layout, Place
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.tripwire.arrays import written
 from anabranch.tripwire.reached import Change
@@ -40,6 +43,7 @@ class Sender:
         """`sends_all` where nobody else sends tuples of a source in the same epoch."""
         self.layout = layout
         self.sends_all = sends_all
+        self.executed: dict[Fact, None] = {}  # by whom it is used, so far
         self.numbers = {place.id: number for number, place in enumerate(layout.places)}
         self.arrivals = {
             id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
@@ -54,17 +58,21 @@ class Sender:
             return
         if place.channels == 1 or not arrival.key:
             if not piece.is_empty:
+                self._sent(arrival, place, piece.order)
                 yield self._row(arrival, first + epoch % place.channels, epoch, piece)
             return
-        channels = channels_of(piece.chunk, arrival.key, place.channels)
-        order = piece.order if piece.order is not None else (np.arange(len(piece.chunk), dtype=np.int64),)
+        channels = channels_of(piece.chunk, arrival.key, place.channels, arrival.bounds)
+        self._sent(arrival, place, piece.order)
         goes_to_all = piece.end is not None or bool(piece.punctuations)
         for channel, positions in enumerate(by_channel(channels, place.channels)):
             if not len(positions) and not goes_to_all:
                 continue
-            of_channel = tuple(column[positions] for column in order)
+            of_channel = tuple(column[positions] for column in piece.order)
             mine = Piece(taken(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
             yield self._row(arrival, first + channel, epoch, mine)
+
+    def _sent(self, arrival: Arrival, place: Place, order: Columns) -> None:
+        self.executed[sending_of(arrival, place.channels, len(order))] = None
 
     def _clock_rows(self, arrival: Arrival, clock: Clock, epoch: int, piece: Piece) -> Iterator[Row]:
         """What moves the time, to all channels that need it."""
@@ -80,14 +88,14 @@ class Sender:
                 row = self._row(arrival, first, epoch, moving)
                 yield from (replace(row, channel=first + channel) for channel in range(place.channels))
             return
-        channels = channels_of(piece.chunk, arrival.key, place.channels)
+        channels = channels_of(piece.chunk, arrival.key, place.channels, arrival.bounds)
         for channel, positions in enumerate(by_channel(channels, place.channels)):
             moving = latest(piece, clock.window, positions)
             if not moving.is_empty:
                 yield self._row(arrival, first + channel, epoch, moving)
 
     def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:
-        return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, pack(piece))
+        return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, piece)
 
     def change(self, change: Change) -> Row:
         """What channels share is not the same for all of them."""
@@ -123,4 +131,10 @@ class Sender:
         return Row(0, self.numbers[TAIL], epoch, 0, Kind.END, b"")
 
     def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
-        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(operators, tuples_in, notes))
+        figures = Figures(operators, tuples_in, notes, list(self.executed))
+        return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.FIGURES, ship_figures(figures))
+
+    def begin(self, place: str, element: ProcessingElement | None) -> None:
+        """Who sends has made an element for a place."""
+        for each in functions_of(element) if element is not None else ():
+            self.executed[Ran(place, *each)] = None

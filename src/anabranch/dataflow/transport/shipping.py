@@ -23,14 +23,15 @@ import cloudpickle
 
 from anabranch.analysis.cached_functions import CACHED
 from anabranch.analysis.modules import is_library_class, is_library_function, user_modules
-from anabranch.codegen.build import Decision
-from anabranch.dataflow.layout.places import Layout
-from anabranch.dataflow.order.order_keys import Moment
+from anabranch.codegen.build import Code
+from anabranch.dataflow.executed import Fact
+from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.sources.readers import Readers
 from anabranch.dataflow.transport.task_progress import Reporter
 from anabranch.dataflow.transport.unseen import seen_from_here, with_machine
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.model import Graph
+from anabranch.graph.places import Layout
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.tripwire.watch import Tripwire
 from anabranch.version import VERSION
@@ -47,7 +48,7 @@ class Job:
     """All that tasks need to know of a run. Code is generated before, where the source of the user's code is."""
 
     layout: Layout
-    generated: Mapping[str, Decision]  # by place; none for the tail, and for sources that nothing follows at once
+    code: Mapping[str, Code]  # by place; none for the tail, and for sources that nothing follows at once
     slices: tuple[Any, ...] | None  # of the only source
     epoch: int  # tuples that are drawn for one epoch
     readers: Readers | None = None  # of sources that are drawn in turn; else, without slices, one task draws from all
@@ -231,11 +232,20 @@ def unship_error(payload: bytes, graph: Graph) -> tuple[Moment, RunError]:
     return moment, seen_from_here(error)
 
 
-def ship_figures(operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> bytes:
-    """What a task has counted."""
-    return bytes(_pickler.dumps((operators, tuples_in, notes)))
+@dataclass(frozen=True)
+class Figures:
+    """What a task has counted, and what it did."""
+
+    operators: dict[str, OperatorMetrics]
+    tuples_in: int
+    notes: list[str]
+    executed: list[Fact]
 
 
-def unship_figures(payload: bytes) -> tuple[dict[str, OperatorMetrics], int, list[str]]:
-    operators, tuples_in, notes = _pickler.loads(payload)
-    return operators, tuples_in, notes
+def ship_figures(figures: Figures) -> bytes:
+    return bytes(_pickler.dumps(figures))
+
+
+def unship_figures(payload: bytes) -> Figures:
+    figures: Figures = _pickler.loads(payload)
+    return figures

@@ -33,7 +33,7 @@ def spooled(rows: Iterable[Row], folder: str, only_for: int | None = None) -> It
     path = Path(folder) / f"{secrets.token_hex(8)}.rows"
     file: FileIO | None = None
     try:
-        for row in rows:
+        for row in map(Row.packed, rows):
             is_seen = only_for is None or (row.place == only_for and row.kind != Kind.STATE)
             is_large = row.kind in (Kind.CHUNK, Kind.STATE) and memoryview(row.payload).nbytes >= _LEAST
             if not is_seen or not is_large:

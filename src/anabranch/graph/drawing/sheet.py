@@ -24,7 +24,7 @@ from anabranch.graph.drawing.picture import (
     text_width,
 )
 from anabranch.graph.model import Edge
-from anabranch.graph.plan import Plan
+from anabranch.graph.plan import PE, Plan, Region
 
 _MOST_LABELS = 80  # a drawing with more streams than that has no room for what they carry
 _MOST_PLACES = 5  # inputs that can be told from each other at the side of a box
@@ -118,22 +118,38 @@ class _Writer:
         return 2 * JOINT_RADIUS if before is not behind else 0.0
 
     def _clusters(self) -> Iterator[str]:
-        """Regions with the PEs inside them, then the PEs outside."""
-        outlines: dict[str | None, list[str]] = {}
+        """PEs inside regions, and regions inside PEs; a PE that has only a part of a region has no outline."""
+        within: dict[str, list[str]] = {}
+        around: list[tuple[int, PE, list[Region]]] = []
         for position, pe in enumerate(self.plan.pes):
-            part = self._numbers(pe.operators)
-            if part and len(pe.operators) > 1:
-                outline = f'subgraph cluster_p{position} {{ margin=8 label="" {" ".join(part)} }}'
-                outlines.setdefault(pe.region, []).append(outline)
-        for position, region in enumerate(self.plan.regions):
-            part = self._numbers(region.operators)
-            if part:
-                room = _room(region_head_width(region) + STACK, REGION_HEAD)
-                inner = " ".join([*outlines.get(region.id, ()), *part])
-                yield (
-                    f"subgraph cluster_r{position} {{ margin={12 + STACK / 2:.0f} labeljust=l label={room} {inner} }}"
-                )
-        yield from outlines.get(None, ())
+            homes = dict.fromkeys(self.plan.region_of(operator_id) for operator_id in pe.operators)
+            regions = [home for home in homes if home is not None]
+            if len(pe.operators) == 1 or not self._numbers(pe.operators):
+                continue
+            if len(homes) == len(regions) == 1:
+                within.setdefault(regions[0].id, []).append(self._outline(position, pe))
+            elif all(set(region.operators) <= set(pe.operators) for region in regions):
+                around.append((position, pe, regions))
+        clusters = {
+            region.id: cluster
+            for position, region in enumerate(self.plan.regions)
+            if (cluster := self._region(position, region, within.get(region.id, [])))
+        }
+        for position, pe, regions in around:
+            yield self._outline(position, pe, *(clusters.pop(each.id) for each in regions if each.id in clusters))
+        yield from clusters.values()
+
+    def _outline(self, position: int, pe: PE, *inner: str) -> str:
+        return (
+            f'subgraph cluster_p{position} {{ margin=8 label="" {" ".join([*inner, *self._numbers(pe.operators)])} }}'
+        )
+
+    def _region(self, position: int, region: Region, inner: list[str]) -> str:
+        """Nothing where none of it is on this sheet."""
+        part = self._numbers(region.operators)
+        room = _room(region_head_width(region) + STACK, REGION_HEAD)
+        head = f"margin={12 + STACK / 2:.0f} labeljust=l label={room}"
+        return f"subgraph cluster_r{position} {{ {head} {' '.join([*inner, *part])} }}" if part else ""
 
     def _numbers(self, operators: Sequence[str]) -> list[str]:
         return [self.number[operator_id] for operator_id in operators if operator_id in self.number]

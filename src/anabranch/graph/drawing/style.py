@@ -67,8 +67,11 @@ STYLE = f"""
 PAGE_STYLE = """
 :root{color-scheme:light dark}
 body{margin:0 auto;padding:24px;max-width:1600px;font:15px/1.5 system-ui,sans-serif;color:#1c2430;background:#f3f5f8}
-.drawing{overflow-x:auto;margin-bottom:24px}
-.drawing svg{display:block}
+figure{margin:0 0 24px}
+.drawing{overflow-x:auto}
+.drawing svg,.key svg{display:block}
+.key{position:sticky;bottom:0;background:#f3f5f8}
+.key svg{max-width:100%;height:auto}
 h2{font-size:18px;margin:28px 0 8px}
 .table{overflow-x:auto}
 table{border-collapse:collapse;width:100%;background:#fff}
@@ -76,10 +79,12 @@ th,td{text-align:left;vertical-align:top;padding:7px 12px;border-bottom:1px soli
 th{font-weight:600;white-space:nowrap}
 code,pre{font-family:"DejaVu Sans Mono",Menlo,Consolas,monospace;font-size:13px}
 pre{margin:2px 0 6px;padding:4px 8px;white-space:pre-wrap;background:#eef1f5}
+b{white-space:nowrap}
 .name{font-weight:600}
 .why{color:#5c6878;font-size:13.5px}
 @media (prefers-color-scheme:dark){
 body{color:#e6ebf2;background:#0b0f15}
+.key{background:#0b0f15}
 table{background:#12171f}
 th,td{border-color:#2a3441}
 pre{background:#1b222d}

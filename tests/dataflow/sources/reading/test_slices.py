@@ -22,7 +22,7 @@ from anabranch.dataflow.sources.reading import (
     slices_of_file,
     text_slices,
 )
-from anabranch.dataflow.sources.source_order import Failed
+from anabranch.dataflow.sources.source_count import Failed
 from anabranch.errors import SourceError
 from anabranch.graph.schema import schema_of
 from anabranch.operators.sources.read_files import ReadFiles

@@ -14,7 +14,7 @@ import pytest
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
@@ -114,12 +114,12 @@ def test_a_task_that_fails_at_its_first_attempt_is_done_again(session: Any, tmp_
         stream = numbers(5_000).process(dying_once(marker), key="n").process(Many, key="s")
         return as_program(stream.collect("out")).graph
 
-    found = outcome(run_on, SparkCluster(session), compile(graph()), Metrics(), channels=2, epoch=500)
+    found = outcome(run_on, SparkTransport(session), compile(graph()), Metrics(), channels=2, epoch=500)
     assert marker.exists(), "nobody died"
     assert found == expected(graph())  # which would die of it, had nobody before
 
 
-class Apart(SparkCluster):
+class Apart(SparkTransport):
     """A session whose workers are taken to be elsewhere: all rows are moved by Spark."""
 
     shares_files = False  # type: ignore[assignment]  # a property of the class

@@ -11,7 +11,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.dataflow.result import Metrics
-from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.job.tasks import _in_folder, task_name
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.explain import explain
@@ -40,7 +40,7 @@ def numbered(number: int) -> Item:
 def test_what_the_tasks_of_a_region_took_and_gave_is_known_at_the_end(session: Any) -> None:
     sink = ab.beacon(Item, numbered, count=2_100).process(Some, key="s").collect("out")
     metrics = Metrics()
-    run_on(SparkCluster(session), explain(sink).plan, metrics, channels=2)
+    run_on(SparkTransport(session), explain(sink).plan, metrics, channels=2)
     counts = {place: (flow.received, flow.emitted) for place, flow in metrics.flows.items()}
     assert counts == {"sources": (2_100, 2_100), "R1": (2_100, 1_400)}
 

@@ -17,7 +17,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.dataflow.order.order_keys import Moment, Number
+from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.shipping import ship_error, shipped, unship_error, unshipped
 from anabranch.engines.spark.runs import engine
@@ -25,6 +25,7 @@ from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.spark_errors import spark_error
 from anabranch.errors import Location, OperatorError, RunError, SourceError
 from anabranch.graph.model import Graph, Program
+from anabranch.graph.order_keys import Number
 from anabranch.graph.values import ValueProblem
 from anabranch.run import as_program
 from tests.codegen import palette

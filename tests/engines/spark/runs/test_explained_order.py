@@ -1,4 +1,4 @@
-"""The strategies of paper 000, Table 1, as `explain --on-spark` shows them, are those by which a run is built."""
+"""The strategies of paper 000, Table 1, as `explain` shows them, are those by which a run is built."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.dataflow.layout.places import TAIL
 from anabranch.dataflow.result import Metrics
-from anabranch.dataflow.transport.rows import Kind, unpack
+from anabranch.dataflow.transport.rows import Kind
 from anabranch.engines.spark.runs.engine import run_on
-from anabranch.engines.spark.runs.explaining import as_text
+from anabranch.explain import Explanation
+from anabranch.graph.format_layout import AS_IT_COMES, AS_IT_WAS_READ, WHEN_COMPLETE
+from anabranch.graph.places import TAIL
 from anabranch.graph.plan import Ordering
 from anabranch.run import as_program
 from tests.codegen.palette import Item
@@ -61,27 +62,23 @@ def kept(item: Item) -> Item:
     return item._replace(s=item.s + "!")
 
 
-AS_IT_COMES = "what comes is taken as it comes"
-NO_NUMBERS = "epochs in turn, each where it was read; no numbers"
-ORDERED = "epochs in turn, each when all channels have sent it; in it by "
 ROWS: list[tuple[Any, dict[str, Any], Ordering, str, int | None]] = [
     (lambda stream: stream.process(Counted, key="n"), {"ordered": False}, Ordering.NONE, AS_IT_COMES, 1),
-    (lambda stream: stream.map(kept), {}, Ordering.ROUND_ROBIN, NO_NUMBERS, None),
-    (lambda stream: stream.process(Counted, key="n"), {}, Ordering.SEQNO, f"{ORDERED}#draw", 1),
-    (lambda stream: stream.process(EveryOther, key="n"), {}, Ordering.STRICT, f"{ORDERED}#draw", 1),
-    (lambda stream: stream.process(Repeated, key="n"), {}, Ordering.RELAXED, f"{ORDERED}#draw, index@R1", 2),
+    (lambda stream: stream.map(kept), {}, Ordering.ROUND_ROBIN, AS_IT_WAS_READ, None),
+    (lambda stream: stream.process(Counted, key="n"), {}, Ordering.SEQNO, f"{WHEN_COMPLETE} #draw", 1),
+    (lambda stream: stream.process(EveryOther, key="n"), {}, Ordering.STRICT, f"{WHEN_COMPLETE} #draw", 1),
+    (lambda stream: stream.process(Repeated, key="n"), {}, Ordering.RELAXED, f"{WHEN_COMPLETE} #draw, index@R1", 2),
 ]
 
 
 @pytest.mark.parametrize(("region", "sink", "ordering", "said", "columns"), ROWS, ids=[row[2].value for row in ROWS])
 def test_each_row_of_the_table(region: Any, sink: Any, ordering: Ordering, said: str, columns: int | None) -> None:
     program = as_program(region(ab.from_items(Item, ITEMS)).collect("out", **sink))
-    plan = compile(program.graph)
-    assert plan.regions[0].ordering is ordering
-    assert f"order of R1 {ordering.value}   {said}" in as_text(plan, {"R1": 2}, width=140)
-
     cluster = _Noting()
-    result = run_on(cluster, plan, Metrics(), channels=2, epoch=7)
+    result = run_on(cluster, compile(program.graph), Metrics(), channels=2, epoch=7)
+    plan = result.plan
+    assert plan.regions[0].ordering is ordering
+    assert f"order of R1 {ordering.value}: {said}\n" in Explanation(plan, "forms").to_text(140)
     assert {each for each in cluster.columns if each is not None} == ({columns} - {None})
     assert cluster.last is not None
     assert cluster.last.is_ordered is (ordering is not Ordering.NONE)
@@ -103,7 +100,7 @@ class _Noting(Simulated):
                 assert self.last is not None
                 [arrival] = self.last.layout.arriving(TAIL)
                 schema = self.last.layout.graph.operator(arrival.stream.operator).outputs[0].schema
-                order = unpack(schema, row.payload).order
+                order = row.piece(schema).columns
                 self.columns.append(None if order is None else len(order))
             yield row
 
@@ -112,8 +109,7 @@ def test_a_source_that_the_driver_reads_is_said() -> None:
     def source() -> Iterator[Item]:
         yield from ITEMS
 
-    plan = compile(as_program(ab.generate(Item, source).process(Counted, key="n").collect("out")).graph)
-    text = as_text(plan, {"R1": 2})
+    text = str(ab.explain(ab.generate(Item, source).process(Counted, key="n").collect("out"), channels=2))
     assert "On Spark, in jobs for what has come: 'generate' gives tuples as they arrive" in text
     assert "read generate   driver" in text
     assert "R1 × 2" in text

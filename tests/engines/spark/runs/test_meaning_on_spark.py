@@ -12,7 +12,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.spark.job.exchange import SparkCluster
+from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.run import as_program
 from tests.meaning import test_limits_of_time, test_windows_everywhere, test_zones
@@ -57,5 +57,5 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_spark_gives_what_the_oracle_gives(name: str, session: Any) -> None:
     graph = as_program(PROGRAMS[name]().collect("out")).graph
-    found = seen(run_on, SparkCluster(session), compile(graph), Metrics(), "python", channels=2, epoch=3)
+    found = seen(run_on, SparkTransport(session), compile(graph), Metrics(), "python", channels=2, epoch=3)
     assert found == seen(sequential.run, graph)

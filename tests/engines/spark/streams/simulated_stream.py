@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anabranch.codegen.forms import Form
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.streams.arrivals import Arrivals
@@ -27,6 +26,7 @@ from anabranch.engines.spark.streams import channel_state
 from anabranch.engines.spark.streams.channel_state import Channels
 from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
+from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph
 
 Cells = dict[str, Any]  # the state of one channel
@@ -118,7 +118,7 @@ class SimulatedStream:
         self.log.mend()
         self.metrics = Metrics()
         self.metrics.start(self.graph)
-        self.tail = StreamTail(self.graph, self.prepared.layout, self.metrics, form, self.checkpoint)
+        self.tail = StreamTail(self.prepared.plan, self.metrics, self.checkpoint)
         self.arrivals = Arrivals(self.graph, self.log, self.checkpoint.folder, self._failed, at_once)
 
     def _failed(self, problem: Exception) -> None:
@@ -238,4 +238,4 @@ class _Channels(Channels):
 
 def _as_dicts(rows: list[Row]) -> list[dict[str, Any]]:
     names = ("channel", "place", "epoch", "arrival", "kind", "payload")
-    return [dict(zip(names, (*row.values[:-1], bytes(row.payload)), strict=True)) for row in rows]
+    return [dict(zip(names, (*row.values[:-1], bytes(row.values[-1])), strict=True)) for row in rows]

@@ -13,9 +13,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.dataflow.sources.source_slices import must_stay
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph, Program
+from anabranch.passes.layout.source_reading import must_stay
 from tests.codegen.exactness import exact
 from tests.codegen.palette import programs
 from tests.dataflow.channels.test_groups_exactly import grouped

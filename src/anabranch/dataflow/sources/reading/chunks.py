@@ -8,7 +8,7 @@ from typing import cast
 from anabranch.codegen.chunks import Chunk
 from anabranch.dataflow.sources.reading.slice_reader import read_slice
 from anabranch.dataflow.sources.reading.slices import Slice
-from anabranch.dataflow.sources.source_order import Failed
+from anabranch.dataflow.sources.source_count import Failed
 from anabranch.graph.model import Operator
 from anabranch.operators.base import Unreadable
 from anabranch.operators.sources.located import located

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from anabranch.dataflow.layout.places import SOURCES, TAIL, Layout, Place
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
 from anabranch.engines.spark.job.jobs import rows_of
 from anabranch.engines.spark.job.row_batches import ROW, as_table
-from anabranch.engines.spark.job.tasks import draw_all, read_apart, read_slices, run_level
+from anabranch.engines.spark.job.tasks import draw_all, read_apart, read_slices, run_level, task_name
 from anabranch.engines.spark.session.session import cores_of, is_on_this_machine
 from anabranch.errors import shortened
+from anabranch.graph.places import SOURCES, TAIL, Layout, Place
 
 _TASKS_PER_CORE = 4  # that read a source: a few, so that what is slow here and there evens out
 
@@ -44,7 +44,7 @@ class _Epochs:
         return cls(0, None if job.slices is None else len(job.slices))
 
 
-class SparkCluster:
+class SparkTransport:
     """A Spark session. Only its data frames are used, so that any kind of session will do."""
 
     def __init__(self, session: Any) -> None:
@@ -57,6 +57,10 @@ class SparkCluster:
     @property
     def shares_files(self) -> bool:
         return is_on_this_machine(self.session)
+
+    @staticmethod
+    def task_name() -> str | None:
+        return task_name()
 
     def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
         load = partial(unshipped, shipped(job))  # at once: what cannot be sent is said before anything is begun

@@ -24,8 +24,9 @@ _ARROW = pa.schema(
 
 def as_batch(row: Row) -> pa.RecordBatch:
     """A batch of one row, whose payload is not copied."""
-    numbers = [pa.array([value], field.type) for value, field in zip(row.values[:-1], _ARROW, strict=False)]
-    payload = pa.py_buffer(row.payload)
+    *addressed, content = row.values
+    numbers = [pa.array([value], field.type) for value, field in zip(addressed, _ARROW, strict=False)]
+    payload = pa.py_buffer(content)
     offsets = pa.py_buffer(np.array([0, payload.size], np.int32))
     return pa.record_batch([*numbers, pa.Array.from_buffers(pa.binary(), 1, [None, offsets, payload])], _ARROW)
 

@@ -23,6 +23,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from anabranch.dataflow.channels.channel import Channel
 from anabranch.dataflow.channels.levels import channel_at
 from anabranch.dataflow.channels.tripwires import begun, ended
+from anabranch.dataflow.streams.next_save import SavedSizes, next_save
 from anabranch.dataflow.streams.sealed_files import HEAD, is_sealed, sealed
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
@@ -30,7 +31,6 @@ from anabranch.dataflow.transport.shipping import Job, unshipped
 from anabranch.engines.spark.job.tasks import freeze
 
 _MOST_WARM = 64  # channels in one worker
-_LEAST_TO_PACK = 1 << 20  # bytes of changes
 _HEAD, _WHOLE = -1, 0  # among the parts of a state; changes are numbered by their versions, from 1 on
 _BY_EPOCH = attrgetter("epoch")
 _FIELDS = ("channel", "place", "epoch", "arrival", "kind", "payload")
@@ -123,7 +123,7 @@ def _forget_other_runs(checkpoint: str, run: str) -> None:
 def _cold(job: Job, place_number: int) -> _Warm:
     """A channel that has seen nothing yet."""
     place = job.layout.places[place_number]
-    channel = channel_at(job, place, tracks_changes=True)
+    channel = channel_at(job, place)
     return _Warm(channel, channel.state.form)
 
 
@@ -172,19 +172,15 @@ class _Store:
 
     def save(self, warm: _Warm) -> None:
         """The next version: what changed, or all of it where that has become less than the changes together."""
-        element, token = warm.channel.state, secrets.token_hex(8)
-        version = 1 if warm.head is None else warm.head.version + 1
-        if warm.head is not None and warm.form == element.form:
-            changes = element.save_changes()
-            changed = warm.head.changed + len(changes)
-            if changed <= max(warm.head.size, _LEAST_TO_PACK):
-                self._parts.updateValue((version,), (token, sealed("", changes)))
-                self._put_head(warm, warm.head._replace(version=version, token=token, changed=changed))
-                return
-        whole = element.save()
-        self._parts.clear()
-        self._parts.updateValue((_WHOLE,), (token, sealed("", whole)))
-        self._put_head(warm, _Head(version, token, version, len(whole), 0))
+        head, token = warm.head, secrets.token_hex(8)
+        version = 1 if head is None else head.version + 1
+        sizes = None if head is None else SavedSizes(warm.form, head.size, head.changed)
+        save = next_save(warm.channel.state, sizes)
+        if save.is_whole:
+            self._parts.clear()
+        self._parts.updateValue((_WHOLE if save.is_whole else version,), (token, sealed("", save.content)))
+        base = version if save.is_whole or head is None else head.base
+        self._put_head(warm, _Head(version, token, base, save.sizes.whole, save.sizes.changes))
 
     def _put_head(self, warm: _Warm, head: _Head) -> None:
         numbers = json.dumps([head.version, head.base, head.size, head.changed]).encode()
@@ -206,7 +202,8 @@ def _at(warm: _Warm, head: _Head) -> _Warm:
 
 
 def _as_spark_row(row: Row) -> Any:
-    return _spark_row()(*row.values[:-1], bytes(row.payload))
+    *addressed, content = row.values
+    return _spark_row()(*addressed, bytes(content))
 
 
 @cache

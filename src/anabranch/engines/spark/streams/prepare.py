@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from anabranch.codegen.forms import Form
+from anabranch.compiler import execute_with
 from anabranch.dataflow.channels.tripwires import tripwire_of
-from anabranch.dataflow.layout.generating import generated
-from anabranch.dataflow.layout.lower import lower
-from anabranch.dataflow.layout.places import Layout
+from anabranch.dataflow.layout.generating import generate_code
 from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError
-from anabranch.dataflow.streams.entry_tasks import has_one_stream
 from anabranch.dataflow.streams.identity import check_same, identity_of
 from anabranch.dataflow.transport.shipping import Job
-from anabranch.graph.degree import Channels, asked_channels, degree_of
+from anabranch.graph.degree import asked_channels, degree_of
+from anabranch.graph.forms import Form
+from anabranch.graph.places import Layout
 from anabranch.graph.plan import Plan
+from anabranch.graph.settings import Channels, Target
 
 CHANNELS_PER_CORE = 4  # of a stream: their number stays, and the cores may become more
 PARTITIONS_PER_CORE = 2  # that channels share, at most: each is a task in every batch, which costs as much as tuples do
@@ -27,9 +27,13 @@ PARTITIONS_PER_CORE = 2  # that channels share, at most: each is a task in every
 class Prepared:
     """A stream that is laid out, and is the one its checkpoint belongs to."""
 
-    layout: Layout
+    plan: Plan
     job: Job
     partitions: int  # of the state of each level
+
+    @property
+    def layout(self) -> Layout:
+        return self.plan.phases[0].layout
 
     @property
     def levels(self) -> list[int]:
@@ -41,9 +45,11 @@ def prepare(plan: Plan, checkpoint: Checkpoint, cores: int, channels: Channels, 
     """Lay a stream out as it was at its first start; a checkpoint of another program is refused."""
     before = checkpoint.identity()
     degree = _degree(plan, checkpoint, channels, before, CHANNELS_PER_CORE * cores)
-    layout = lower(plan, degree, slices_sources=has_one_stream(plan.graph))
+    target = Target("spark", cores, CHANNELS_PER_CORE, is_endless=True)
+    plan = execute_with(plan, replace(plan.settings, target=target, channels=degree, form=form))
+    layout = plan.phases[0].layout
     for_tasks = layout.for_tasks()
-    code = generated(for_tasks, form, reads_slices=has_one_stream(plan.graph), tracks_changes=True)
+    code = generate_code(plan, plan.phases[0].name, for_tasks, tracks_changes=True)
     partitions = min(max(_levels(layout), default=1), PARTITIONS_PER_CORE * cores)
     if before is not None:
         partitions = before["partitions"]  # state is where it was put
@@ -53,7 +59,7 @@ def prepare(plan: Plan, checkpoint: Checkpoint, cores: int, channels: Channels, 
     else:
         check_same(checkpoint.folder, before, now)
     return Prepared(
-        layout, Job(for_tasks, code, None, 1, folder=os.getcwd(), tripwire=tripwire_of(for_tasks, code)), partitions
+        plan, Job(for_tasks, code, None, 1, folder=os.getcwd(), tripwire=tripwire_of(for_tasks, code)), partitions
     )
 
 

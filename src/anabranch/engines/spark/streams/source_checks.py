@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import cast
 
-from anabranch.dataflow.sources.shared_sources import may_share
 from anabranch.errors import UsageError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import SourceDefinition
@@ -12,6 +11,7 @@ from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.operators.sources.read_tcp import ReadTcp
+from anabranch.passes.layout.source_reading import may_share
 
 
 def check_sources(graph: Graph, once: bool) -> None:

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from anabranch.codegen.forms import Form
 from anabranch.dataflow.channels.tripwires import check_here
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.streams.arrivals import Arrivals
@@ -34,9 +33,10 @@ from anabranch.engines.spark.streams.query import Query
 from anabranch.engines.spark.streams.routes import routes
 from anabranch.engines.spark.streams.source_checks import check_sources
 from anabranch.errors import UsageError
-from anabranch.graph.degree import Channels as AskedChannels
+from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
+from anabranch.graph.settings import Channels as AskedChannels
 from anabranch.operators.sinks.base import SinkDefinition
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.patterns import has_pattern
@@ -108,14 +108,14 @@ def start(
                 must_be_shared(session, folder, cores)
         if prepared is None:
             prepared = prepare(plan, folder, cores, channels, form)
-        metrics.notes += [f"in one place: {note}" for note in prepared.layout.notes]
+        metrics.notes += [f"in one place: {region}: {why}" for region, why in prepared.layout.refused]
         shipment = shipped(prepared.job)  # before anything is begun that a program without this mistake could not use
         folder.mend()
         log = EntryLog(folder.arrivals)
         with folder.told():
             log.mend()
         check = partial(check_here, prepared.job, plan.graph)
-        tail = StreamTail(plan.graph, prepared.layout, metrics, form, folder, check)
+        tail = StreamTail(prepared.plan, metrics, folder, check)
         query = Query(folder, log, tail, partial(Arrivals, plan.graph, log, folder.folder), metrics, once=once)
         query.begin(partial(_launch, session, prepared, shipment, folder, batch_bytes, _TASKS_PER_CORE * cores, taker))
         if taker is not None and not taker.is_taking:  # there was nothing to do

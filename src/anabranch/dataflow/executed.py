@@ -1,0 +1,43 @@
+"""What was really executed: written down by those who call elements and send pieces, never copied from a plan.
+
+So it can be compared with what `explain` shows: they have to be the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anabranch.graph.places import Arrival
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A generated function that was made for a place: of the PE with these operators, for these, in this form."""
+
+    place: str
+    pe: tuple[str, ...]
+    operators: tuple[str, ...]
+    form: str
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A stream that was sent to a place: to how many channels, by which key, with how many columns of order."""
+
+    operator: str
+    port: int
+    place: str
+    channels: int
+    key: tuple[str, ...]
+    bounds: int
+    columns: int
+
+
+Fact = Ran | Sent
+
+
+def sending_of(arrival: Arrival, channels: int, columns: int) -> Sent:
+    """How a piece was sent."""
+    stream = arrival.stream
+    key = arrival.key if channels > 1 else ()
+    return Sent(stream.operator, stream.port, arrival.place, channels, key, len(arrival.bounds), columns)

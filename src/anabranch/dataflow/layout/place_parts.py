@@ -1,0 +1,62 @@
+"""The part of a program that runs at a place: what code is generated for."""
+
+from __future__ import annotations
+
+from anabranch.codegen.part import Part
+from anabranch.dataflow.layout.repeated_arrivals import as_entered
+from anabranch.dataflow.order.keyed_emission_order import ranked_part
+from anabranch.dataflow.tail.tail_part import tail_part
+from anabranch.graph.model import StreamId
+from anabranch.graph.places import PARTS, SOURCES, TAIL, Layout, Phase, Place
+from anabranch.graph.plan import Plan
+from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.distinct import Distinct
+
+
+def part_at(plan: Plan, phase: Phase, place: Place) -> Part | None:
+    """None where files are written, or read with nothing behind them."""
+    if place.id == TAIL:
+        return part_of_tail(plan, phase)
+    return part_in_tasks(phase.layout, place)
+
+
+def part_in_tasks(layout: Layout, place: Place) -> Part | None:
+    """The same of a place whose work tasks do."""
+    if place.id == SOURCES:
+        return part_behind_the_source(layout)
+    if place.id == PARTS:
+        return None
+    if place.is_ranked and has_windows(layout, place):
+        return ranked_part(layout, place)
+    graph, streams = as_entered(layout, place.id)
+    return Part(graph, place.operators, streams, place.outputs)
+
+
+def part_behind_the_source(layout: Layout) -> Part | None:
+    """The stateless operators that follow the only source at once."""
+    place = layout.place(SOURCES)
+    operators = tuple(each for each in place.operators if not layout.graph.operator(each).is_source)
+    if not operators:
+        return None
+    return Part(layout.graph, operators, (StreamId(layout.graph.sources[0].id),), place.outputs)
+
+
+def part_of_tail(plan: Plan, phase: Phase) -> Part | None:
+    """What runs with the sinks."""
+    layout = phase.layout
+    graph, streams = as_entered(layout, TAIL)
+    taken = {plan.loop.entry, plan.loop.back} if plan.loop is not None else set()
+    if phase.is_in_process:
+        streams = tuple(StreamId(source.id, port) for source in graph.sources for port in range(len(source.outputs)))
+    if not streams:
+        return None
+    return tail_part(graph, layout.place(TAIL).operators, streams, plan.form, taken)
+
+
+def has_origins(place: Place) -> bool:
+    """Whether it has to be known which item each output came from: where that is how it is put in order."""
+    return place.id not in (SOURCES, TAIL)
+
+
+def has_windows(layout: Layout, place: Place) -> bool:
+    return isinstance(layout.graph.operator(place.operators[0]).definition, WindowAggregate | Distinct)

@@ -1,0 +1,36 @@
+"""A run as one job."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from anabranch.dataflow.runs.execution import Execution
+from anabranch.dataflow.runs.run_config import RunConfig
+from anabranch.dataflow.sources.partition_keys import guarded
+from anabranch.dataflow.tail.interrupts import Shield
+from anabranch.dataflow.tail.tail import Tail
+from anabranch.dataflow.transport.shipping import Job
+
+
+class AtOnce(Execution):
+    """The tasks of the job read the sources; its last rows come to the tail, or tasks write them."""
+
+    def __init__(self, config: RunConfig) -> None:
+        [self.phase] = config.plan.phases
+        super().__init__(config, Tail(config.plan, self.phase, config.metrics))
+
+    def begin(self, folder: str) -> list[Job]:
+        self.tail.spool = folder
+        parts = str(self.parts.folder.place) if self.parts is not None else ""
+        job = self.config.job(self.phase, folder, is_ordered=self.tail.is_ordered, parts=parts)
+        self.arriving = guarded(self.config.transport.rows(job), job)
+        return [job]
+
+    def process_all(self, shield: Shield) -> None:
+        with closing(self.arriving):
+            failed = self.tail.process_all(self.arriving, shield)
+        if failed is not None:
+            epoch, error = failed
+            if self.parts is not None and self.tail.is_ordered:
+                self.parts.folder.cut(epoch)
+            raise error from error.__cause__

@@ -1,0 +1,126 @@
+"""Checks that hold for every layout: nothing gets lost between places, and what meets can be put in order."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from anabranch.errors import BuildError
+from anabranch.graph.model import Edge, StreamId
+from anabranch.graph.order_keys import can_meet
+from anabranch.graph.places import PARTS, SOURCES, TAIL, Layout, Phase, Place
+from anabranch.graph.plan import PE, Plan
+
+
+def verify_layout(plan: Plan, phase: Phase) -> None:
+    """Raise a `BuildError` where a phase could not be executed as it is laid out."""
+    layout = phase.layout
+    if plan.loop is None and layout.graph != plan.graph:
+        raise BuildError(f"the phase '{phase.name}' is of another program")
+    _verify_homes(layout)
+    _verify_sequence(layout)
+    _verify_tail(layout)
+    for place in layout.places:
+        _verify_place(layout, place)
+        _verify_streams(layout, place)
+        _verify_meetings(layout, place)
+    for edge in layout.graph.edges:
+        _verify_edge(layout, edge)
+
+
+def verify_pe(plan: Plan, pe: PE) -> None:
+    """No PE spans a place, and its functions are of its own operators."""
+    layout = next((phase.layout for phase in plan.phases if phase.name == pe.phase), None)
+    if layout is None:
+        raise BuildError(f"{pe.id} is of a phase that there is none of: '{pe.phase}'")
+    place = layout.place(pe.place)
+    inside = [*place.operators, *(sink.id for sink in layout.graph.sinks if place.is_tail)]
+    strange = [each for each in pe.operators if each not in inside]
+    if strange:
+        raise BuildError(f"{pe.id} spans two places: '{strange[0]}' is not in {pe.place}")
+    in_segments = [each for segment in pe.segments for each in segment.operators]
+    if len(in_segments) != len(dict.fromkeys(in_segments)) or any(each not in pe.operators for each in in_segments):
+        raise BuildError(f"the functions of {pe.id} are not of its operators, once each")
+
+
+def _verify_homes(layout: Layout) -> None:
+    homes: dict[str, str] = {}
+    for place in layout.places:
+        for operator_id in place.operators:
+            if operator_id in homes:
+                raise BuildError(f"'{operator_id}' is in two places: {homes[operator_id]} and {place.id}")
+            homes[operator_id] = place.id
+    for operator in layout.graph.operators:
+        if operator.id not in homes and not operator.is_sink:
+            raise BuildError(f"'{operator.id}' is in no place", location=operator.location)
+
+
+def _verify_sequence(layout: Layout) -> None:
+    """Places follow one another by level; the tail is the last."""
+    levels = [place.level for place in layout.places]
+    if levels != sorted(levels) or not layout.places[-1].is_tail:
+        raise BuildError("the places are not in the order in which tuples come to them")
+
+
+def _verify_tail(layout: Layout) -> None:
+    """Only the one sink of a program may take what comes as it comes, where nothing else runs with it."""
+    is_alone = len(layout.graph.sinks) == 1 and not layout.place(TAIL).operators
+    needs_order = any(getattr(sink.definition, "ordered", True) for sink in layout.graph.sinks)
+    if not layout.is_ordered and (needs_order or not is_alone):
+        raise BuildError("what comes to the tail is not put in order, and that would show")
+
+
+def _verify_place(layout: Layout, place: Place) -> None:
+    if place.region is None and place.channels > 1 and place.id != PARTS:
+        raise BuildError(f"{place.id} is no region, so it cannot have {place.channels} channels")
+    if place.is_ranked and len(place.operators) != 1:
+        raise BuildError(f"{place.id} is put in order by what one operator gives, but has {len(place.operators)}")
+    if place.channels < 1 or (place.channels > 1 and place.id in (SOURCES, TAIL)):
+        raise BuildError(f"{place.id} cannot have {place.channels} channels")
+    if place.follows is not None:
+        before = layout.place(place.follows)
+        if (before.level, before.channels) != (place.level, place.channels):
+            raise BuildError(f"{place.id} follows {before.id}, but is not in its channels")
+
+
+def _verify_streams(layout: Layout, place: Place) -> None:
+    """A place names the streams that come into it and leave it, and they come no more often than they are taken."""
+    inside = dict.fromkeys((*place.operators, *(sink.id for sink in layout.graph.sinks if place.is_tail)))
+    entering = [edge for edge in layout.graph.edges if edge.target in inside and edge.source not in inside]
+    leaving = [edge for edge in layout.graph.edges if edge.source in inside and edge.target not in inside]
+    for named, edges in ((place.inputs, entering), (place.outputs, leaving)):
+        streams = dict.fromkeys(StreamId(edge.source, edge.source_port) for edge in edges)
+        if place.id != PARTS and named != tuple(streams):
+            raise BuildError(f"the streams that {place.id} names are not those of its operators")
+    for arrival in layout.arriving(place.id):
+        ways = [way for way, _ in layout.ways(arrival.stream) if way == place.id]
+        if place.id != PARTS and arrival.again >= len(ways):
+            raise BuildError(f"'{arrival.stream.operator}' does not come to {place.id} again")
+
+
+def _verify_edge(layout: Layout, edge: Edge) -> None:
+    """A stream with a consumer elsewhere arrives there, from a level before."""
+    source = layout.place_of(edge.source)
+    target = _place_of_consumer(layout, edge)
+    if source.id == target.id:
+        return
+    if edge.is_feedback:
+        raise BuildError(f"the loop of '{edge.target}' is in two places")
+    stream = StreamId(edge.source, edge.source_port)
+    if not any(each.stream == stream and each.clock is None for each in layout.arriving(target.id)):
+        raise BuildError(f"'{edge.target}' at {target.id} takes '{edge.source}', which does not arrive there")
+    if not target.is_tail and source.level >= target.level and target.follows is None:
+        raise BuildError(f"{source.id} feeds {target.id}, which is not behind it")
+
+
+def _place_of_consumer(layout: Layout, edge: Edge) -> Place:
+    for place in layout.places:
+        if edge.target in place.operators:
+            return place
+    return layout.place(TAIL)
+
+
+def _verify_meetings(layout: Layout, place: Place) -> None:
+    for one, other in combinations(layout.items(place.id), 2):
+        if not can_meet(one.paths, other.paths):
+            who = f"'{one.stream.operator}' and '{other.stream.operator}'"
+            raise BuildError(f"{who} meet at {place.id} in an order that is not known")

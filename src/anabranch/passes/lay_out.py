@@ -1,0 +1,110 @@
+"""Where a program runs: its places, in levels one after the other, and the streams between them.
+
+Decided here, and by no engine: who reads the sources, which regions cannot run in channels after all and why, what
+every stream carries for its order, and whether there is one job or one for every round of a loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from anabranch.errors import SourceError
+from anabranch.graph.degree import degree_of
+from anabranch.graph.model import Graph
+from anabranch.graph.places import Loop, Phase, Reading
+from anabranch.graph.plan import Plan
+from anabranch.graph.properties import Reason
+from anabranch.passes.layout.assign_places import assign_places
+from anabranch.passes.layout.expected_size import expected_tuples, form_for
+from anabranch.passes.layout.part_files import with_parts
+from anabranch.passes.layout.rounds import Rounds, rounds_of
+from anabranch.passes.layout.source_reading import (
+    can_be_cut,
+    can_be_dealt_out,
+    can_be_read_apart,
+    has_one_stream,
+    must_stay,
+)
+
+
+def apply(plan: Plan) -> Plan:
+    settings = plan.settings
+    target = settings.target
+    asked = degree_of(plan, settings.channels, target.usual_channels)
+    expected = settings.expected if settings.expected is not None else expected_tuples(plan.graph)
+    # What goes on for ever is worth compiling.
+    form = settings.form if target.is_endless else form_for(plan.graph, settings.form, expected)
+    plan = replace(plan, channels=MappingProxyType(asked), expected=expected, form=form)
+    if not target.has_channels:
+        return _in_process(plan, "")
+    if target.is_endless:
+        layout = assign_places(plan, slices_sources=has_one_stream(plan.graph))
+        return _laid_out(plan, Phase("run", Reading.ENTRIES, layout))
+    why = _why_here(plan.graph)
+    if why is not None:
+        return _read_here(plan, why)
+    rounds = rounds_of(plan)
+    if isinstance(rounds, Rounds):
+        return _in_rounds(plan, rounds)
+    return _laid_out(plan, _read_by_tasks("run", plan, writes_parts=target.writes_parts, why=rounds))
+
+
+def _in_process(plan: Plan, why: str) -> Plan:
+    """All in one place, with the sinks."""
+    layout = assign_places(replace(plan, regions=()), slices_sources=False)
+    return _laid_out(plan, Phase("run", Reading.HERE, layout, why))
+
+
+def _read_here(plan: Plan, why: str) -> Plan:
+    """A job for what has come, and then another; or nothing leaves this process."""
+    if not can_be_dealt_out(plan):
+        return _in_process(plan, why)
+    layout = assign_places(plan, slices_sources=False)
+    return _laid_out(plan, Phase("run", Reading.HERE, layout, why)) if layout.levels else _in_process(plan, why)
+
+
+def _in_rounds(plan: Plan, rounds: Rounds) -> Plan:
+    before = _read_by_tasks("before", rounds.before, writes_parts=False)
+    layout = assign_places(rounds.round, slices_sources=False)
+    plan = _laid_out(plan, before, Phase("round", Reading.ROUND, layout))
+    return replace(plan, loop=Loop(rounds.entry.id, rounds.back))
+
+
+def _read_by_tasks(name: str, plan: Plan, *, writes_parts: bool, why: str = "") -> Phase:
+    target, graph = plan.settings.target, plan.graph
+    is_cut = target.reads_slices and can_be_cut(graph)
+    layout = assign_places(plan, slices_sources=is_cut)
+    if writes_parts:
+        layout = with_parts(layout, target.cores)
+    if is_cut:
+        return Phase(name, Reading.SLICES, layout, why)
+    # Where tasks write files, or nothing is put in order, nobody waits for what is wrong with partitions.
+    waits = layout.is_ordered and not layout.has_parts
+    is_apart = target.reads_apart and can_be_read_apart(graph, partitions=waits)
+    return Phase(name, Reading.APART if is_apart else Reading.ONE_TASK, layout, why)
+
+
+def _why_here(graph: Graph) -> str | None:
+    """Why the sources have to be read in this process."""
+    try:
+        return must_stay(graph)
+    except SourceError:
+        return None  # the files are not there yet, which is no reason not to explain
+
+
+def _laid_out(plan: Plan, *phases: Phase) -> Plan:
+    plan = replace(plan, phases=phases)
+    return _told_of_slices(plan) if plan.in_slices else plan
+
+
+def _told_of_slices(plan: Plan) -> Plan:
+    """Without the advice to partition a source that many tasks read as it is."""
+    properties, sequential = dict(plan.properties), dict(plan.sequential)
+    for source in plan.in_slices:
+        location = plan.graph.operator(source).location
+        why = Reason("state", "it is one stream, which on Spark many tasks read, a slice each", location)
+        properties[source] = replace(properties[source], reasons=(why,))
+        if source in sequential:
+            sequential[source] = (why,)
+    return replace(plan, properties=MappingProxyType(properties), sequential=MappingProxyType(sequential))

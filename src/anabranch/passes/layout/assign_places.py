@@ -1,0 +1,296 @@
+"""From a plan to its layout: places, in levels one after the other, and the streams between them.
+
+A *place* is a part of the program that runs as one processing element in each of its channels. Places of one level run
+at the same time; between two levels tuples are exchanged. What has no parallel region behind it runs in the
+driver, with the sinks: the *tail*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from anabranch.graph.index import GraphIndex
+from anabranch.graph.model import Edge, Operator, StreamId
+from anabranch.graph.places import SOURCES, TAIL, Arrival, Clock, Layout, Place
+from anabranch.graph.plan import Plan, Region
+from anabranch.graph.properties import Selectivity, State
+from anabranch.graph.traverse import loops
+from anabranch.graph.windows import Window
+from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.distinct import Distinct
+from anabranch.operators.join import Join
+from anabranch.operators.process import Process
+from anabranch.operators.sinks.base import SinkDefinition
+from anabranch.operators.split import Split
+from anabranch.passes.layout.lineages import with_lineages
+from anabranch.passes.layout.ranks import is_ranked
+from anabranch.passes.layout.refuse_regions import refused_in, why_not
+
+
+def assign_places(plan: Plan, *, slices_sources: bool) -> Layout:
+    """Lay a plan out; `slices_sources` says that tasks read the only source in parallel.
+
+    A region whose streams meet others in a way that cannot be put in order is not parallel here: it joins what runs in
+    one place, until all meetings can be put in order.
+    """
+    refused = {region.id: why for region in plan.regions if (why := why_not(plan, region))}
+    while True:
+        builder = _Builder(plan, refused, slices_sources)
+        layout = builder.layout()
+        problem = builder.torn or refused_in(replace(plan, regions=tuple(builder.regions)), layout)
+        if not problem:
+            return replace(layout, refused=tuple(refused.items()))
+        refused |= problem
+
+
+def _names_of_key(operator: Operator) -> tuple[tuple[str, ...], ...]:
+    """The attributes of the key in each input, pairwise."""
+    match operator.definition:
+        case Join(left_on=left, right_on=right):
+            return left, right
+        case Process(keys=keys):
+            return keys
+    raise AssertionError(f"{operator.id} has several inputs and a key")
+
+
+class _Builder:
+    def __init__(self, plan: Plan, refused: Mapping[str, str], slices_sources: bool) -> None:
+        self.plan = plan
+        self.graph = plan.graph
+        self.index = GraphIndex(plan.graph)
+        self.channels = plan.channels
+        self.slices_sources = slices_sources
+        self.regions = [region for region in plan.regions if region.id not in refused]
+        self.home: dict[str, str] = {}  # operator -> place
+        self.members: dict[str, list[str]] = {SOURCES: [], TAIL: []}
+        self.level: dict[str, int] = {SOURCES: 0}
+        self.region: dict[str, str] = {}  # place -> the region it belongs to
+        self.keys: dict[str, dict[StreamId, tuple[str, ...]]] = {}  # place -> the attributes its tuples are routed by
+        self.follows: dict[str, str] = {}  # place -> the one in whose channels it runs
+        self.splits: list[str] = []  # places with nothing but a split
+        self.torn: dict[str, str] = {}  # regions that cannot be routed, and why
+
+    def layout(self) -> Layout:
+        self._assign()
+        places = self._places()
+        layout = Layout(self.graph, places, (), is_ordered=self._is_ordered())
+        return with_lineages(replace(layout, arrivals=tuple(self._arrivals(layout))))
+
+    def _is_ordered(self) -> bool:
+        if self.members[TAIL] or len(self.graph.sinks) > 1:
+            return True
+        [sink] = self.graph.sinks
+        return not isinstance(sink.definition, SinkDefinition) or sink.definition.ordered  # else it is that of a loop
+
+    # Which operator is where --------------------------------------------------------------------------------------
+
+    def _assign(self) -> None:
+        region_of = {operator_id: region for region in self.regions for operator_id in region.operators}
+        feeds_a_region = self._before_regions(region_of)
+        for operator_id in self.index.topological:
+            operator = self.graph.operator(operator_id)
+            if operator.is_source:
+                self._put(operator_id, SOURCES)
+            elif operator.is_sink:
+                continue
+            elif operator_id in region_of:
+                self._put_in_region(operator, region_of[operator_id])
+            elif operator_id in feeds_a_region:
+                self._put_in_one_place(operator)
+            else:
+                self._put(operator_id, TAIL)
+
+    def _put(self, operator_id: str, place: str) -> None:
+        self.home[operator_id] = place
+        self.members.setdefault(place, []).append(operator_id)
+
+    def _before_regions(self, region_of: Mapping[str, Region]) -> set[str]:
+        """Operators in no region from which a region can be reached, perhaps around a loop."""
+        found: set[str] = set()
+        # A sink that needs no order may be in a region, but is in the tail all the same.
+        pending = [each for each in region_of if not self.graph.operator(each).is_sink]
+        while pending:
+            for edge in self.index.entering(pending.pop()):
+                if edge.source not in found and edge.source not in region_of:
+                    found.add(edge.source)
+                    pending.append(edge.source)
+        return found
+
+    def _before(self, operator: Operator) -> list[Edge]:
+        return [edge for edge in self.index.entering(operator.id) if not edge.is_feedback]
+
+    def _put_in_region(self, operator: Operator, region: Region) -> None:
+        entering = self._before(operator)
+        if len(entering) > 1:
+            self._put_where_streams_meet(operator, region, entering)
+            return
+        [edge] = entering
+        before = self.home[edge.source]
+        is_only = len(self.index.leaving(edge.source)) == 1 and len(self.graph.operator(edge.source).outputs) == 1
+        needs_key = self.plan.properties[operator.id].state is State.PARTITIONED
+        if self.region.get(before) == region.id and not (needs_key and not self._has_key(before)):
+            self._put_into(operator, before)
+            return
+        # Stateless operators stay in the channels that their tuples are in already.
+        is_parallel_before = before in self.region or (before == SOURCES and self.slices_sources)
+        if not needs_key and is_only and is_parallel_before:
+            self._put_into(operator, before)
+            return
+        self.level[region.id] = self.level[before] + 1
+        self.region[region.id] = region.id
+        key = self._key_at(operator, region)
+        assert key or not needs_key, f"the key of {region.id} reaches the operators that need it"
+        self.keys[region.id] = {StreamId(edge.source, edge.source_port): key}
+        self._put(operator.id, region.id)
+
+    def _put_into(self, operator: Operator, place: str) -> None:
+        """Into a place, or one that follows it: an operator whose outputs are put in order is by itself."""
+        if self._is_ranked(place) or (place in self.region and self._is_ranked_operator(operator.id)):
+            before, place = place, f"{place}, {operator.id}"
+            self.follows[place] = before
+            self.level[place], self.region[place] = self.level[before], self.region[before]
+        self._put(operator.id, place)
+
+    def _is_ranked(self, place: str) -> bool:
+        return place in self.region and any(map(self._is_ranked_operator, self.members[place]))
+
+    def _is_ranked_operator(self, operator_id: str) -> bool:
+        return is_ranked(self.graph.operator(operator_id), self.plan.properties[operator_id])
+
+    def _put_where_streams_meet(self, operator: Operator, region: Region, entering: list[Edge]) -> None:
+        """A region that begins with an operator of several inputs, which all have the key, under names of their own."""
+        self.level[region.id] = 1 + max(self.level[self.home[edge.source]] for edge in entering)
+        self.region[region.id] = region.id
+        names = _names_of_key(operator)
+        at = [names[0].index(name) for name in region.key]
+        self.keys[region.id] = {}
+        for edge in entering:
+            stream = StreamId(edge.source, edge.source_port)
+            key = tuple(names[edge.target_port][number] for number in at)
+            if self.keys[region.id].setdefault(stream, key) != key:
+                self.torn[region.id] = f"'{operator.id}' takes one stream twice, by different keys"
+        self._put(operator.id, region.id)
+
+    def _has_key(self, place: str) -> bool:
+        while place in self.follows:
+            place = self.follows[place]
+        return any(self.keys.get(place, {}).values())
+
+    def _key_at(self, operator: Operator, region: Region) -> tuple[str, ...]:
+        """The region's key in the attributes of what this operator takes."""
+        names = {name: name for name in region.key}  # at the entry -> here
+        for operator_id in region.operators:
+            if operator_id == operator.id:
+                break
+            if self.graph.operator(operator_id).is_source:
+                continue  # a region that begins with a source has its key in what the source gives
+            out_of = {into: out for out, into in self.plan.properties[operator_id].forwards}
+            names = {entry: out_of[now] for entry, now in names.items() if now in out_of}
+        return tuple(names[name] for name in region.key if name in names)
+
+    def _put_in_one_place(self, operator: Operator) -> None:
+        """Operators of one level that are not parallel share a place, but for a split, whose outputs keep an order."""
+        alone = (
+            isinstance(operator.definition, Split) and operator.on_error == "stop" and not self._is_in_loop(operator)
+        )
+        level = 1
+        for edge in self._before(operator):
+            before = self.home[edge.source]
+            is_shared = before != SOURCES and before not in self.region and before not in self.splits
+            level = max(level, self.level[before] + (0 if is_shared and not alone else 1))
+        place = f"S{level}.{operator.id}" if alone else f"S{level}"
+        self.level[place] = level
+        if alone:
+            self.splits.append(place)
+        self._put(operator.id, place)
+
+    def _is_in_loop(self, operator: Operator) -> bool:
+        return any(operator.id in loop for loop in loops(self.graph))
+
+    # Places and streams -----------------------------------------------------------------------------------------
+
+    def _places(self) -> tuple[Place, ...]:
+        last = max(self.level.values())
+        self.level[TAIL] = last + 1
+        # What follows a place comes behind it: its name begins with the other's.
+        order = sorted(self.members, key=lambda place: (self.level[place], place))
+        return tuple(self._place(place) for place in order)
+
+    def _place(self, place: str) -> Place:
+        operators = self.members[place]
+        inside = dict.fromkeys(operators)
+        if place == TAIL:
+            inside |= dict.fromkeys(sink.id for sink in self.graph.sinks)
+        inputs: dict[StreamId, None] = {}
+        outputs: dict[StreamId, None] = {}
+        for edge in self.graph.edges:
+            if edge.target in inside and edge.source not in inside:
+                inputs[StreamId(edge.source, edge.source_port)] = None
+            elif edge.source in inside and edge.target not in inside:
+                outputs[StreamId(edge.source, edge.source_port)] = None
+        region = self.region.get(place)
+        selectivity = Selectivity.EXACTLY_ONE
+        for operator_id in operators if self.plan.properties else ():  # in one process nobody has asked for them
+            selectivity = selectivity.then(self.plan.properties[operator_id].selectivity)
+        return Place(
+            place,
+            tuple(operators),
+            self.level[place],
+            self.channels[region] if region else 1,
+            tuple(inputs),
+            tuple(outputs),
+            not self._is_ranked(place)
+            and (
+                selectivity is Selectivity.UNBOUNDED
+                or (region is None and place != SOURCES and place not in self.splits)
+            ),
+            region,
+            self._is_ranked(place),
+            self.follows.get(place),
+        )
+
+    def _arrivals(self, layout: Layout) -> Iterator[Arrival]:
+        for place in layout.places:
+            for stream in place.inputs:
+                arrival = Arrival(stream, place.id, self._key_of(place, stream), self._bounds(place))
+                visits = [edges for way, edges in layout.ways(stream) if way == place.id]
+                for again, edges in enumerate(visits):
+                    yield replace(arrival, again=again)
+                    yield from self._clocks_of_join(place, stream, edges, again)
+                yield from self._clock(place, stream)
+
+    def _key_of(self, place: Place, stream: StreamId) -> tuple[str, ...]:
+        return self.keys.get(place.id, {}).get(stream, ())
+
+    def _bounds(self, place: Place) -> tuple[Any, ...]:
+        """Of `ab.ranges`, where that is the key of a region: who asks for it first has it."""
+        region = next((each for each in self.regions if each.id == place.region), None)
+        if region is None or len(region.key) != 1 or place.follows is not None:
+            return ()
+        definitions = [self.graph.operator(each).definition for each in region.operators]
+        asked = [each.ranges for each in definitions if isinstance(each, Process) and each.ranges is not None]
+        return asked[0].bounds if asked else ()
+
+    def _clock(self, place: Place, stream: StreamId) -> Iterator[Arrival]:
+        """The time of a stream that its windows close by, where it is in many channels."""
+        for definition in [self.graph.operator(each).definition for each in place.operators if place.is_ranked]:
+            clocked = Arrival(stream, place.id, self._key_of(place, stream), self._bounds(place))
+            match definition:
+                case WindowAggregate(window=window) if window.is_by_time and window.clock == "stream":
+                    yield replace(clocked, clock=Clock(window, has_boundaries=True))
+                case Distinct(window=Window() as window) if window.is_by_time:
+                    is_tumbling = window.shape == "tumbling"
+                    yield replace(clocked, clock=Clock(window, has_boundaries=is_tumbling))
+
+    def _clocks_of_join(self, place: Place, stream: StreamId, taken: tuple[Edge, ...], again: int) -> Iterator[Arrival]:
+        """The time that a join asks for, where it is in many channels. One stream may come into both of its inputs."""
+        first = self.graph.operator(place.operators[0]) if place.operators else None
+        if place.region is None or place.channels == 1 or first is None or not isinstance(first.definition, Join):
+            return
+        windows = (first.definition.left, first.definition.right)
+        for window in dict.fromkeys(windows[edge.target_port] for edge in taken if edge.target == first.id):
+            if window.is_by_time:
+                clock = Clock(window, has_boundaries=False, is_bare=True)
+                yield Arrival(stream, place.id, clock=clock, again=again)
