@@ -55,6 +55,14 @@ REGION = {
     "last_joint": "sink|merge|shuffle",
     "ordering": "none|round-robin|seqno|strict-seqno-pulse|relaxed-seqno-pulse",
 }
+JOINT = {
+    "kind": "source|split|shuffle|merge|sink",
+    "region": r"R\d+|slices|readers|arrived|files",
+    "is_entry": bool,
+    "from": (NAME, NOTHING),
+    "to": [NAME],
+    "key": [NAME],
+}
 STREAM = {"from": NAME, "to": NAME, "type": NAME, "order_key": [TEXT]}
 SEGMENT = {"operators": [NAME], "form": ("native|python", NOTHING), "reason": (REASON, NOTHING)}
 PE = {
@@ -106,6 +114,7 @@ CONTRACT = {
     },
     "operators": [OPERATOR],
     "regions": [REGION],
+    "joints": [JOINT],
     "streams": [STREAM],
     "phases": [PHASE],
     "loop": ({"entry": NAME, "back": TEXT}, NOTHING),
@@ -236,6 +245,23 @@ def test_the_json_says_how_a_program_is_laid_out() -> None:
     ]
 
 
+def test_the_json_has_the_joints_that_are_drawn() -> None:
+    def joints(**options: Any) -> list[tuple[Any, ...]]:
+        found = ab.explain(linear, **options).to_dict()["joints"]
+        return [(each["kind"], each["region"], each["from"], each["to"], each["key"]) for each in found]
+
+    assert joints(stage="ordering") == [
+        ("split", "R1", "read_csv", ["filter"], ["phone"]),
+        ("merge", "R1", "is_fast", ["aggregate"], []),
+    ]
+    assert joints() == [
+        ("source", "slices", None, [], []),
+        ("shuffle", "R1", "filter", ["Speed"], ["phone"]),
+        ("merge", "R1", "is_fast", ["aggregate"], []),
+    ]
+    assert joints(engine="fused") == []
+
+
 def test_streams_between_places_carry_an_order_key_and_those_inside_carry_nothing() -> None:
     keys = {(s["from"], s["to"]): s["order_key"] for s in ab.explain(linear).to_dict()["streams"]}
     assert keys == {
@@ -355,6 +381,13 @@ def test_the_page_needs_nothing_from_outside_and_runs_nothing() -> None:
     page = _Page(ab.explain(branches).to_html())
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
     assert not {name for name, _ in page.attributes} & {"src", "href", "onload", "onclick", "style"}
+
+
+def test_the_page_says_which_operators_of_a_region_run_elsewhere_and_draws_them_there() -> None:
+    page = ab.explain(linear, channels=2).to_html()
+    assert "filter runs where read_csv is read" in page
+    assert "shuffle → merge" in page
+    assert "read in slices" in page
 
 
 def test_the_page_shows_where_everything_runs() -> None:

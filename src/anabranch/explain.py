@@ -14,6 +14,9 @@ from anabranch.graph.draw import as_svg
 from anabranch.graph.format import as_text
 from anabranch.graph.format_layout import order_key
 from anabranch.graph.forms import Form
+from anabranch.graph.index import GraphIndex
+from anabranch.graph.joints import joints_of
+from anabranch.graph.laid_out import as_laid_out
 from anabranch.graph.model import Edge, Operator, Port, Program
 from anabranch.graph.order_keys import Branch, Step
 from anabranch.graph.page import as_page
@@ -109,6 +112,7 @@ class Explanation:
             "settings": _settings(plan),
             "operators": [_operator(plan, operator) for operator in plan.graph.operators],
             "regions": [_region(region, self.channels) for region in plan.regions],
+            "joints": _joints(plan),
             "streams": [_stream(plan, edge) for edge in plan.graph.edges],
             "phases": [_phase(phase) for phase in plan.phases],
             "loop": asdict(plan.loop) if plan.loop is not None else None,
@@ -220,6 +224,22 @@ def _region(region: Region, channels: Mapping[str, int]) -> dict[str, Any]:
         "channels": channels.get(region.id),
         "reasons": [_reason(reason) for reason in region.reasons],
     }
+
+
+def _joints(plan: Plan) -> list[dict[str, Any]]:
+    """Those of the drawing."""
+    joints = joints_of(as_laid_out(plan), GraphIndex(plan.graph))
+    return [
+        {
+            "kind": joint.kind.value if joint.kind is not None else None,
+            "region": joint.region.id,
+            "is_entry": joint.is_entry,
+            "from": joint.edges[0].source if joint.edges else None,
+            "to": [edge.target for edge in joint.edges],
+            "key": list(joint.arrivals[0].key if joint.arrivals else joint.region.key) if joint.is_entry else [],
+        }
+        for joint in joints
+    ]
 
 
 def _stream(plan: Plan, edge: Edge) -> dict[str, Any]:

@@ -51,8 +51,7 @@ def test_the_text_is_printed_plain_where_no_terminal_is(app: str) -> None:
     head, settings, *_ = out.splitlines()
     assert head == "numbers: 3 operators, 1 parallel region, 3 PEs"
     assert re.fullmatch(r"for Spark on \d+ cores?, about 0 tuples, form auto, fuse all", settings)
-    assert "\n\n  ● from_items" in out
-    assert "R1 ×4: any tuple to any channel" in out
+    assert "\n\n  ╔ [parallel source]  read in slices\n  ║ ● from_items" in out
     assert "explained_numbers.py:11" in out
     assert "\x1b" not in out
     assert err == ""
@@ -213,7 +212,7 @@ def test_a_source_that_spark_reads_in_slices_is_not_said_to_be_in_one_place(
 ) -> None:
     assert main(["explain", app]) == 0
     out = capsys.readouterr().out
-    assert "state: it is one stream, which on Spark many tasks read, a slice each" in out
+    assert "state: it is one stream, which many tasks read, a slice each" in out
     assert "try: partition_by=" not in out
     assert "\n  from_items" not in out.partition("Not parallel")[2]
     assert "\n  read from_items   slices " in out

@@ -16,6 +16,12 @@ from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.engines.spark.job.row_batches import rows_in
 from anabranch.engines.spark.job.tasks import in_batches
+from anabranch.graph.settings import FUSIONS
+
+
+def fusion_by(seed: int) -> str:
+    """A fusion for a random test: whatever it is, the result is the same."""
+    return FUSIONS[seed % len(FUSIONS)]
 
 
 @dataclass

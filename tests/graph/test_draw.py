@@ -18,6 +18,9 @@ from anabranch.errors import Location, UsageError
 from anabranch.graph.drawing.geometry import Box, crossing, samples, with_round_corners
 from anabranch.graph.drawing.labels import with_fitting_labels
 from anabranch.graph.drawing.picture import JOINT_RADIUS, Picture
+from anabranch.graph.index import GraphIndex
+from anabranch.graph.joints import joints_of
+from anabranch.graph.laid_out import as_laid_out
 from anabranch.graph.layout import lay_out
 from anabranch.graph.plan import JointKind, Plan
 from anabranch.graph.properties import Reason
@@ -40,7 +43,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @cache
 def plan_of(app: ab.App[[]]) -> Plan:
-    return ab.explain(app).plan
+    """With the regions that are drawn."""
+    return as_laid_out(ab.explain(app).plan)
 
 
 @cache
@@ -145,9 +149,7 @@ def _shrunk(box: Box) -> Box:
 @each_shape
 def test_joints_stand_on_the_borders_of_their_regions(app: ab.App[[]]) -> None:
     plan, picture = plan_of(app), picture_of(app)
-    ends = sum(1 for region in plan.regions if region.last_joint is not JointKind.SHUFFLE)
-    entries = sum(max(len(plan.graph.operator(region.entry).inputs), 1) for region in plan.regions)
-    assert len(picture.joints) == ends + entries
+    assert [sign.joint for sign in picture.joints] == list(joints_of(plan, GraphIndex(plan.graph)))
     for sign in picture.joints:
         parts = [part.box for part in picture.regions if part.region == sign.joint.region]
         x, y = sign.middle
@@ -156,7 +158,8 @@ def test_joints_stand_on_the_borders_of_their_regions(app: ab.App[[]]) -> None:
 
 def test_a_joint_stands_on_the_stream_it_deals_out() -> None:
     picture = lay_out(plan_of(branches))
-    for sign in picture.joints:
+    assert [sign.kind for sign in picture.joints if not sign.joint.edges] == [JointKind.SOURCE]
+    for sign in picture.joints[1:]:
         routes = [route for route in picture.routes if route.edge in sign.joint.edges]
         assert any(dist(point, sign.middle) < JOINT_RADIUS for route in routes for point in samples(route.curve))
 
@@ -178,8 +181,8 @@ def test_the_two_joints_of_a_join_are_next_to_each_other() -> None:
 
 @each_shape
 def test_labels_hide_nothing(app: ab.App[[]]) -> None:
-    plan, picture = plan_of(app), picture_of(app)
-    root = ElementTree.fromstring(ab.Explanation(plan, "fuse").to_svg())
+    picture = picture_of(app)
+    root = svg_of(app)
     labels = [_extent(node, (0, 0)) for node in of_class(root, "ab-type")]
     taken = [*picture.operators.values(), *(sign.box for sign in picture.joints)]
     assert not [label for label in labels if any(label.overlaps(box) for box in taken)]
@@ -236,13 +239,13 @@ def test_a_region_that_is_longer_than_a_row_goes_on_in_the_next() -> None:
     stream = travels("source")
     for number in range(30):
         stream = stream.filter(lambda t: t.speed > 1).named(f"fast_{number}")
-    picture = lay_out(ab.explain(stream.collect("out")).plan)
+    picture = lay_out(as_laid_out(ab.explain(stream.collect("out")).plan))
     parts = sorted(picture.regions, key=lambda part: part.box.y)
     assert len(parts) > 1
     assert [(part.is_start, part.is_end) for part in parts] == [
         (number == 0, number == len(parts) - 1) for number in range(len(parts))
     ]
-    assert [sign.kind for sign in picture.joints] == [JointKind.SPLIT, JointKind.MERGE]
+    assert [sign.kind for sign in picture.joints] == [JointKind.SOURCE, JointKind.MERGE]
     assert parts[0].box.contains((picture.joints[0].middle[0] + 1, picture.joints[0].middle[1]))
 
 
@@ -338,31 +341,35 @@ def test_channels_are_a_number_and_a_stack_of_boxes() -> None:
     stacks = {
         given: (texts(root := svg_of(linear, channels=given)), len(of_class(root, "ab-channel"))) for given in (1, 4)
     }
-    assert ("×1" in stacks[1][0], stacks[1][1]) == (True, 0)
-    assert ("×4" in stacks[4][0], stacks[4][1]) == (True, 2)
+    of_slices = 2  # how many tasks read is not known, but that it may be many
+    assert ("×1" in stacks[1][0], stacks[1][1]) == (True, of_slices)
+    assert ("×4" in stacks[4][0], stacks[4][1]) == (True, of_slices + 2)
     not_laid_out = svg_of(linear, stage="ordering")
     assert ("×n" in texts(not_laid_out), len(of_class(not_laid_out, "ab-channel"))) == (True, 2)
-    fused = svg_of(linear, engine="fused", channels=4)
-    assert ("×1" in texts(fused), len(of_class(fused, "ab-channel"))) == (True, 0)
+
+
+def test_what_many_tasks_read_has_no_number_and_says_so() -> None:
+    slices, region = of_class(svg_of(linear, channels=4), "ab-region-name")
+    assert (slices.text, region.text) == ("slices", "R1")
+    shown = texts(svg_of(linear, channels=4))
+    assert "read in slices" in shown
+    assert [text for text in shown if text.startswith("×")] == ["×4"]
+
+
+def test_a_program_in_one_process_has_no_region_and_one_pe_around_all_but_the_source() -> None:
+    root = svg_of(linear, engine="fused", channels=4)
+    assert of_class(root, "ab-region") == of_class(root, "ab-joint") == []
+    [pe] = lay_out(as_laid_out(ab.explain(linear, engine="fused").plan)).pes
+    assert pe.pe.operators == ("filter", "Speed", "is_fast", "aggregate", "write_csv")
 
 
 @each_shape
-def test_a_pe_that_has_whole_regions_is_drawn_around_them(app: ab.App[[]]) -> None:
-    plan = ab.explain(app, engine="fused").plan
-    picture = lay_out(plan)
-    drawn = [part.pe for part in picture.pes]
-    for region in picture.regions:
-        around = [part.box for part in picture.pes if part.box.overlaps(region.box)]
-        assert all(_holds(box, region.box) for box in around)
-        assert len(around) == any(region.region.entry in pe.operators for pe in drawn)
-
-
-def test_a_pe_that_has_a_part_of_a_region_has_no_outline() -> None:
-    plan = ab.explain(shuffled, engine="fused").plan
-    [pe] = [pe for pe in plan.pes if len(pe.operators) > 1]
-    assert "read_csv" in plan.regions[0].operators
-    assert "read_csv" not in pe.operators
-    assert lay_out(plan).pes == ()
+def test_the_outline_of_a_pe_is_in_one_region_or_in_none(app: ab.App[[]]) -> None:
+    picture = picture_of(app)
+    for part in picture.pes:
+        around = [region.box for region in picture.regions if region.box.overlaps(part.box)]
+        assert len(around) <= 1
+        assert all(_holds(box, part.box) for box in around)
 
 
 def test_the_legend_explains_the_signs_that_occur() -> None:
@@ -371,10 +378,10 @@ def test_the_legend_explains_the_signs_that_occur() -> None:
         return "\n".join(texts(key))
 
     assert "shuffle: " in legend(shuffled)
-    assert "parallel source: " in legend(shuffled)
-    assert "merge: " not in legend(shuffled)
-    assert "merge: " in legend(linear)
-    assert "shuffle: " not in legend(linear)
+    assert "split: " in legend(shuffled)
+    assert "parallel source: " not in legend(shuffled)
+    assert "parallel source: " in legend(linear)
+    assert "split: " not in legend(linear)
     assert "feedback" in legend(looping)
     assert "feedback" not in legend(linear)
 

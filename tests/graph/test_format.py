@@ -14,6 +14,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.graph.index import GraphIndex
+from anabranch.graph.laid_out import as_laid_out
 from anabranch.graph.lanes import Row, rows_of
 from anabranch.graph.phrases import columns, counted, elided, printable
 from anabranch.graph.properties import Reason
@@ -22,6 +23,7 @@ from tests.graph.programs import (
     SHAPES,
     Numbered,
     Travel,
+    as_it_is,
     branches,
     is_fast,
     islands,
@@ -58,45 +60,68 @@ def section(text: str, title: str) -> list[str]:
 # The drawing -----------------------------------------------------------------------------------------------------
 
 
-def test_a_pipeline_is_a_list_with_its_region_between_joints() -> None:
+def test_a_pipeline_is_a_list_with_its_regions_between_joints() -> None:
     assert drawing(linear, channels=4) == textwrap.dedent("""\
+        ╔ [parallel source]  read in slices
+        ║ ● read_csv         stateful                       → Call
+        ║ ○ filter           stateless             1:[0,1]
+        ╫ [shuffle]          R1 ×4: key phone
+        ║ ◐ Speed            partitioned by phone  1:[0,1]  → Travel
+        ║ ○ is_fast          stateless             1:[0,1]
+        ╨ [merge]            R1 ends, order: strict-seqno-pulse
+        ● aggregate          stateful              1:[0,∞)  → Count
+        ● write_csv          stateful              1:1""")
+
+
+def test_before_it_is_laid_out_regions_are_drawn_as_they_were_formed() -> None:
+    assert drawing(linear, stage="ordering") == textwrap.dedent("""\
         ● read_csv   stateful                       → Call
-        ╥ [split]    R1 ×4: key phone
+        ╥ [split]    R1: key phone
         ║ ○ filter   stateless             1:[0,1]
         ║ ◐ Speed    partitioned by phone  1:[0,1]  → Travel
         ║ ○ is_fast  stateless             1:[0,1]
         ╨ [merge]    R1 ends, order: strict-seqno-pulse
         ● aggregate  stateful              1:[0,∞)  → Count
         ● write_csv  stateful              1:1""")
-
-
-def test_regions_from_a_parallel_source_to_a_parallel_sink_are_shuffled_in_between() -> None:
-    assert drawing(shuffled, channels={"R1": 2, "R2": 8}) == textwrap.dedent("""\
+    assert drawing(shuffled, stage="ordering", channels={"R1": 2}) == textwrap.dedent("""\
         ╔ [parallel source]  R1 ×2: key area
         ║ ◐ read_csv         partitioned by area            → Call
         ║ ○ filter           stateless             1:[0,1]
-        ╫ [shuffle]          R2 ×8: key phone
+        ╫ [shuffle]          R2: key phone
         ║ ◐ Speed            partitioned by phone  1:[0,1]  → Travel
         ║ ○ write_csv        stateless             1:1
         ╚ [parallel sink]    R2 ends, order: none""")
 
 
+def test_a_source_that_one_task_reads_and_a_file_that_the_driver_writes_are_in_no_region() -> None:
+    assert drawing(shuffled, channels={"R1": 2, "R2": 8}) == textwrap.dedent("""\
+        ◐ read_csv   partitioned by area            → Call
+        ╥ [split]    R1 ×2: key area
+        ║ ○ filter   stateless             1:[0,1]
+        ╫ [shuffle]  R2 ×8: key phone
+        ║ ◐ Speed    partitioned by phone  1:[0,1]  → Travel
+        ╨ [merge]    R2 ends, order: none
+        ○ write_csv  stateless             1:1""")
+
+
 def test_branches_are_lanes_that_part_and_meet() -> None:
     assert drawing(branches, channels=2) == textwrap.dedent("""\
-        ● read_csv        stateful                       → Call
-        ○─╮ split         stateless             1:[0,1]  → near: Call, far: Call
-        ╥ │ [split]       R1 ×2: key phone
-        ║ │ ◐ near_speed  partitioned by phone  1:[0,1]  ← split.near  → Travel
-        ╨ │ [merge]       R1 ends, order: strict-seqno-pulse
-        │ ╥ [split]       R2 ×2: key phone
-        │ ║ ◐ far_speed   partitioned by phone  1:[0,1]  ← split.far  → Travel
-        │ ╨ [merge]       R2 ends, order: strict-seqno-pulse
-        ○─╯ union         stateless             1:1
-        ├─╥ [split]       R3 ×2: any tuple to any channel
-        │ ║ ○ fast        stateless             1:[0,1]
-        │ ╨ [merge]       R3 ends, order: strict-seqno-pulse
-        │ ● write_csv     stateful              1:1
-        ● write_csv_2     stateful              1:1""")
+        ╔ [parallel source]  read in slices
+        ║ ● read_csv         stateful                       → Call
+        ╨ [merge]            slices end, order: as read
+        ○─╮ split            stateless             1:[0,1]  → near: Call, far: Call
+        ╥ │ [split]          R1 ×2: key phone
+        ║ │ ◐ near_speed     partitioned by phone  1:[0,1]  ← split.near  → Travel
+        ╨ │ [merge]          R1 ends, order: strict-seqno-pulse
+        │ ╥ [split]          R2 ×2: key phone
+        │ ║ ◐ far_speed      partitioned by phone  1:[0,1]  ← split.far  → Travel
+        │ ╨ [merge]          R2 ends, order: strict-seqno-pulse
+        ○─╯ union            stateless             1:1
+        ├─╥ [split]          R3 ×2: whole epochs in turn
+        │ ║ ○ fast           stateless             1:[0,1]
+        │ ╨ [merge]          R3 ends, order: strict-seqno-pulse
+        │ ● write_csv        stateful              1:1
+        ● write_csv_2        stateful              1:1""")
 
 
 def test_a_way_back_is_named_where_it_begins() -> None:
@@ -125,8 +150,9 @@ def test_a_source_does_not_look_as_if_the_sink_above_it_fed_it() -> None:
 
 def test_consumers_of_one_stream_share_its_lane() -> None:
     lines = drawing(wide(40)).splitlines()
-    assert [line.split()[:2] for line in lines[1:40]] == [["├─●", f"out_{number}"] for number in range(39)]
-    assert lines[40].startswith("● out_39")
+    assert lines[2].startswith("╨ [merge]"), "all of them are in one place"
+    assert [line.split()[:2] for line in lines[3:42]] == [["├─●", f"out_{number}"] for number in range(39)]
+    assert lines[42].startswith("● out_39")
 
 
 def test_streams_beyond_what_lanes_can_show_are_named_where_they_arrive() -> None:
@@ -139,7 +165,7 @@ def test_streams_beyond_what_lanes_can_show_are_named_where_they_arrive() -> Non
 @pytest.mark.parametrize("app", SHAPES, ids=lambda app: app.name)
 def test_who_feeds_whom_can_be_read_off_the_lanes(app: ab.App[[]]) -> None:
     """A reader who knows nothing but the lines follows them to the same streams as in the graph."""
-    plan = ab.explain(app).plan
+    plan = as_laid_out(ab.explain(app).plan)
     streams = [edge for edge in plan.graph.edges if not edge.is_feedback]
     expected = {(edge.source, edge.target) for edge in streams}
     assert _read(rows_of(plan, GraphIndex(plan.graph))) == expected
@@ -190,7 +216,7 @@ def test_no_line_is_longer_than_asked_for(width: int) -> None:
 
 @pytest.mark.parametrize("app", SHAPES, ids=lambda app: app.name)
 def test_every_operator_has_one_row_below_those_that_feed_it(app: ab.App[[]]) -> None:
-    plan = ab.explain(app).plan
+    plan = as_laid_out(ab.explain(app).plan)
     order = [row.operator.id for row in rows_of(plan, GraphIndex(plan.graph)) if row.operator is not None]
     assert sorted(order) == sorted(operator.id for operator in plan.graph.operators)
     place = {operator_id: index for index, operator_id in enumerate(order)}
@@ -208,9 +234,32 @@ def test_every_operator_is_listed_with_its_properties_and_reasons() -> None:
 
 
 def test_a_region_is_listed_with_key_joints_and_ordering() -> None:
-    lines = section(text_of(shuffled, channels={"R1": 2, "R2": 8}), "Regions")
-    assert lines[0].split("  ") == ["", "R1 ×2", "key area", " parallel source → shuffle", "strict-seqno-pulse"]
-    assert "R2 ×8  key phone  shuffle → parallel sink    none" in "\n".join(lines)
+    formed = section(text_of(shuffled, stage="ordering"), "Regions")
+    assert formed[0] == "  R1  key area   parallel source → shuffle  strict-seqno-pulse"
+    assert "  R2  key phone  shuffle → parallel sink    none" in formed
+    laid_out = section(text_of(shuffled, channels={"R1": 2, "R2": 8}), "Regions")
+    assert laid_out[0] == "  R1 ×2  key area   split → shuffle  strict-seqno-pulse"
+    assert "  R2 ×8  key phone  shuffle → merge  none" in laid_out
+
+
+def test_of_a_region_it_is_said_which_operators_run_elsewhere() -> None:
+    assert section(text_of(linear), "Regions")[1:3] == [
+        "      filter, Speed, is_fast",
+        "      filter runs where read_csv is read",
+    ]
+    lines = section(text_of(shuffled), "Regions")
+    assert "      read_csv is read by one task" in lines
+    assert "      write_csv runs in the driver" in lines
+    assert not any("runs" in line for line in section(text_of(linear, stage="ordering"), "Regions"))
+
+
+def test_a_region_that_is_all_done_where_it_is_read_has_no_channels_and_no_joints() -> None:
+    fast = ab.read_csv("travels.csv", Travel).filter(is_fast).map(as_it_is).collect("out")
+    assert section(str(ab.explain(fast, channels=4)), "Regions")[:3] == [
+        "  R1  any tuple to any channel    strict-seqno-pulse",
+        "      is_fast, as_it_is",
+        "      all of it runs where read_csv is read",
+    ]
 
 
 def test_what_is_not_parallel_is_listed_with_reason_line_code_and_edit() -> None:
@@ -383,7 +432,8 @@ def test_each_phase_of_a_loop_in_rounds_is_laid_out_by_itself() -> None:
 def test_a_target_without_channels_has_one_place() -> None:
     text = str(ab.explain(linear, engine="fused", channels=4))
     assert section(text, "On the fused engine")[0] == "  all of it runs in this process, in one place"
-    assert "[split]    R1 ×1: key phone" in text
+    assert "[" not in drawing(linear, engine="fused", channels=4).replace("1:[0,", "")
+    assert "      all of it runs in this process" in section(text, "Regions")
     assert "  PE2  filter, Speed, is_fast, aggregate, write_csv" in section(text, "PEs")
 
 

@@ -22,7 +22,10 @@ class Ran:
 
 @dataclass(frozen=True)
 class Sent:
-    """A stream that was sent to a place: to how many channels, by which key, with how many columns of order."""
+    """A stream that was sent to a place: to how many channels, by which key, with how many columns of order.
+
+    Or only the times of it, for the windows of a `clock`.
+    """
 
     operator: str
     port: int
@@ -31,6 +34,7 @@ class Sent:
     key: tuple[str, ...]
     bounds: int
     columns: int
+    clock: str | None = None
 
 
 Fact = Ran | Sent
@@ -40,4 +44,5 @@ def sending_of(arrival: Arrival, channels: int, columns: int) -> Sent:
     """How a piece was sent."""
     stream = arrival.stream
     key = arrival.key if channels > 1 else ()
-    return Sent(stream.operator, stream.port, arrival.place, channels, key, len(arrival.bounds), columns)
+    clock = str(arrival.clock.window) if arrival.clock is not None else None
+    return Sent(stream.operator, stream.port, arrival.place, channels, key, len(arrival.bounds), columns, clock)

@@ -13,10 +13,11 @@ from anabranch.graph.drawing.picture import (
     SMALL_SIZE,
     STACK,
     TITLE_SIZE,
+    JointSign,
     PEBox,
-    Picture,
     RegionBox,
     Route,
+    has_number,
     key_label,
     operator_name,
     region_key,
@@ -27,11 +28,13 @@ from anabranch.graph.drawing.picture import (
 )
 from anabranch.graph.drawing.style import HUES, STYLE
 from anabranch.graph.format_layout import order_key
+from anabranch.graph.laid_out import as_laid_out
 from anabranch.graph.layout import lay_out
 from anabranch.graph.model import Operator
 from anabranch.graph.phrases import (
     JOINT_MEANS,
     ORDERING_MEANS,
+    joint_sentence,
     joint_words,
     names,
     printable,
@@ -52,21 +55,24 @@ _LEGEND_MARGIN = 20.0
 
 
 def as_svg(plan: Plan, channels: Mapping[str, int]) -> str:
-    return as_xml(_Drawing(plan, channels, lay_out(plan)).svg())
+    return as_xml(_Drawing(plan, channels).svg())
 
 
 def drawing_and_legend(plan: Plan, channels: Mapping[str, int]) -> tuple[Element, Element]:
     """For a page, where the drawing may be moved under its legend, which stays where it is."""
-    drawing = _Drawing(plan, channels, lay_out(plan))
+    drawing = _Drawing(plan, channels)
     return drawing.svg(with_legend=False), drawing.legend()
 
 
 class _Drawing:
-    def __init__(self, plan: Plan, channels: Mapping[str, int], picture: Picture) -> None:
+    """Of a plan, whose reasons speak of regions as they were formed; `drawn` has those that are in the picture."""
+
+    def __init__(self, plan: Plan, channels: Mapping[str, int]) -> None:
         self.plan = plan
-        self.channels = channels
-        self.picture = picture
-        self.hue_of = {region.id: number % HUES for number, region in enumerate(plan.regions)}
+        self.drawn = as_laid_out(plan)
+        self.channels = {**channels, **self.drawn.channels}
+        self.picture = lay_out(self.drawn)
+        self.hue_of = {region.id: number % HUES for number, region in enumerate(self.drawn.regions)}
 
     def legend(self) -> Element:
         """The legend by itself, as wide as a page is at most."""
@@ -117,11 +123,14 @@ class _Drawing:
         name = region.id if part.is_start else f"{region.id} …"
         group.append(element("text", name, class_="ab-region-name", x=box.x + 15, y=box.y + 19))
         x = box.x + 15 + text_width(name, NAME_SIZE) + 8
-        badge = f"×{self.channels[region.id]}" if region.id in self.channels else "×n"
-        wide = text_width(badge, SMALL_SIZE) + 10
-        group.append(element("rect", class_="ab-badge", x=x, y=box.y + 8, width=wide, height=15.0, rx=7.5))
-        group.append(element("text", badge, class_="ab-badge-text", x=x + wide / 2, y=box.y + 19, text_anchor="middle"))
-        group.append(element("text", region_key(region), class_="ab-note", x=x + wide + 8, y=box.y + 19))
+        if has_number(region):
+            badge = f"×{self.channels.get(region.id, 'n')}"
+            wide = text_width(badge, SMALL_SIZE) + 10
+            middle = x + wide / 2
+            group.append(element("rect", class_="ab-badge", x=x, y=box.y + 8, width=wide, height=15.0, rx=7.5))
+            group.append(element("text", badge, class_="ab-badge-text", x=middle, y=box.y + 19, text_anchor="middle"))
+            x += wide + 8
+        group.append(element("text", region_key(region), class_="ab-note", x=x, y=box.y + 19))
         if region_order(region):
             group.append(element("text", region_order(region), class_="ab-note", x=box.x + 15, y=box.y + 33))
         return group
@@ -173,12 +182,16 @@ class _Drawing:
         return [
             element(
                 "g",
-                element("title", f"{joint_words(sign.kind)}: {JOINT_MEANS[sign.kind]}"),
+                element("title", self._joint_tooltip(sign)),
                 joint_sign(sign.kind, sign.middle),
                 class_=self._hue(sign.joint.region),
             )
             for sign in self.picture.joints
         ]
+
+    def _joint_tooltip(self, sign: JointSign) -> str:
+        means = f"{joint_words(sign.kind)}: {JOINT_MEANS[sign.kind]}"
+        return f"{means}\n{joint_sentence(sign.joint, self.channels)}"
 
     # Operators ---------------------------------------------------------------------------------------------------
 
@@ -187,7 +200,7 @@ class _Drawing:
 
     def _operator(self, operator: Operator) -> Element:
         box = self.picture.operators[operator.id]
-        region = self.plan.region_of(operator.id)
+        region = self.drawn.region_of(operator.id)
         group = element("g", element("title", self._operator_tooltip(operator)))
         group.set("class", f"ab-operator {self._hue(region) if region is not None else 'ab-alone'}")
         group.append(_rect(box, "ab-box", 7))

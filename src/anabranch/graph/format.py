@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from anabranch.graph.format_layout import layout_lines, pe_place
+from anabranch.graph.format_regions import region_rows
 from anabranch.graph.index import GraphIndex
-from anabranch.graph.joints import Joint
+from anabranch.graph.laid_out import as_laid_out
 from anabranch.graph.lanes import Row, rows_of, state_sign
 from anabranch.graph.model import Operator
 from anabranch.graph.phrases import (
@@ -15,13 +16,11 @@ from anabranch.graph.phrases import (
     elided,
     forms_words,
     forwards_words,
+    joint_sentence,
     joint_words,
     names,
-    ordering_words,
     printable,
     reason_words,
-    region_title,
-    routing_words,
     selectivity_words,
     sequential_operators,
     settings_words,
@@ -29,7 +28,7 @@ from anabranch.graph.phrases import (
     summary,
     types_out,
 )
-from anabranch.graph.plan import Plan, Region
+from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Reason
 from anabranch.graph.wrapping import padded, wrapped
 
@@ -40,7 +39,7 @@ def as_text(plan: Plan, channels: Mapping[str, int], width: int = 100) -> str:
     """The whole explanation, plain text of at most `width` columns."""
     sections = [
         [f"{printable(plan.graph.name)}: {summary(plan)}", *_settings(plan, width)],
-        list(_drawing(plan, channels, width)),
+        list(_drawing(as_laid_out(plan), channels, width)),
         list(_operators(plan, width)),
         list(_regions(plan, channels, width)),
         list(layout_lines(plan, width)),
@@ -60,6 +59,8 @@ def _settings(plan: Plan, width: int) -> Iterator[str]:
 
 
 def _drawing(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[str]:
+    """What runs where once that is known; `plan` has the regions to be drawn."""
+    channels = {**channels, **plan.channels}
     index = GraphIndex(plan.graph)
     rows = rows_of(plan, index)
     labels = [_label(plan, row) for row in rows]
@@ -73,7 +74,7 @@ def _drawing(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[st
         yield elided(f"  {padded(label, name_columns)}  {details}".rstrip(), width)
     if plan.properties:
         yield ""
-        key = "○ stateless   ◐ partitioned   ● stateful" + ("   ║ in parallel channels" if plan.regions else "")
+        key = "○ stateless   ◐ partitioned   ● stateful" + ("   ║ in parallel" if plan.regions else "")
         yield from wrapped(key, width, indent=2, hanging=2)
 
 
@@ -91,17 +92,10 @@ def _label(plan: Plan, row: Row) -> str:
 def _cells(plan: Plan, index: GraphIndex, row: Row, channels: Mapping[str, int]) -> list[str]:
     """What stands beside a row: a sentence for a joint, three columns for an operator."""
     if row.joint is not None:
-        return [_joint_sentence(row.joint, channels)]
+        return [joint_sentence(row.joint, channels)]
     if row.operator is None:
         return [""]
     return _operator_cells(plan, index, row.operator, row.unseen)
-
-
-def _joint_sentence(joint: Joint, channels: Mapping[str, int]) -> str:
-    if joint.is_entry:
-        return f"{region_title(joint.region, channels)}: {routing_words(joint.region)}"
-    order = f", order: {joint.region.ordering.value}" if joint.region.ordering is not None else ""
-    return f"{joint.region.id} ends{order}"
 
 
 def _operator_cells(plan: Plan, index: GraphIndex, operator: Operator, unseen: tuple[str, ...]) -> list[str]:
@@ -171,22 +165,15 @@ def _regions(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[st
     if not plan.regions:
         return
     yield "Regions"
-    table = [_region_cells(region, channels) for region in plan.regions]
-    widths = [max(columns(row[column]) for row in table) for column in range(4)]
-    for region, cells in zip(plan.regions, table, strict=True):
+    rows = region_rows(plan, channels)
+    table = [[row.title, row.routing, row.joints, row.ordering] for row in rows]
+    widths = [max(map(columns, column)) for column in zip(*table, strict=True)]
+    for row, cells in zip(rows, table, strict=True):
         line = "  ".join(padded(cell, size) for cell, size in zip(cells, widths, strict=True))
         yield elided(f"  {line}".rstrip(), width)
-        yield from wrapped(names(region.operators), width, indent=6, hanging=6)
-        for reason in region.reasons:
-            yield from wrapped(_region_reason(reason), width, indent=6, hanging=8)
-
-
-def _region_cells(region: Region, channels: Mapping[str, int]) -> list[str]:
-    joints = ""
-    if region.first_joint is not None:
-        joints = f"{joint_words(region.first_joint)} → {joint_words(region.last_joint)}"
-    ordering = ordering_words(region) if region.ordering is not None else ""
-    return [region_title(region, channels), routing_words(region), joints, ordering]
+        yield from wrapped(names(row.region.operators), width, indent=6, hanging=6)
+        for words in (*row.elsewhere, *map(_region_reason, row.region.reasons)):
+            yield from wrapped(words, width, indent=6, hanging=8)
 
 
 def _region_reason(reason: Reason) -> str:

@@ -21,7 +21,14 @@ READERS = {
     Reading.ENTRIES: "what has come",
     Reading.ROUND: "driver",
 }
-
+_READ_BY = {
+    Reading.SLICES: "many tasks",
+    Reading.APART: "a task for each file",
+    Reading.ONE_TASK: "one task",
+    Reading.HERE: "the driver",
+    Reading.ENTRIES: "many tasks",
+    Reading.ROUND: "the driver",
+}
 
 _NO_BREAK = "\u00a0"
 AS_IT_COMES = "what comes is taken as it comes"
@@ -127,11 +134,33 @@ def pe_place(plan: Plan, pe: PE) -> str:
     phase = plan.phase(pe.phase)
     if phase.is_in_process:
         return ""
+    sources = [source.id for source in phase.layout.graph.sources]
+    if phase.reading is not Reading.ROUND and all(each in sources for each in pe.operators):
+        return ""
+    return _where_it_is(phase, phase.layout.place(pe.place))
+
+
+def operator_place(plan: Plan, operator_id: str) -> str:
+    """Where an operator runs, as the rest of a sentence."""
+    # The entry of a loop that runs in rounds is in two phases; it is in no region, and nobody asks.
+    phase = next(phase for phase in plan.phases if any(each.id == operator_id for each in phase.layout.graph.operators))
+    if phase.is_in_process:
+        return "runs in the driver" if plan.settings.target.has_channels else "runs in this process"
+    if any(source.id == operator_id for source in phase.layout.graph.sources):
+        return f"is read by {_READ_BY[phase.reading]}"
+    home = next((place for place in phase.layout.places if operator_id in place.operators), phase.layout.place(TAIL))
+    is_alone = home.region is None and home.id not in (SOURCES, PARTS, TAIL)
+    return f"runs {_where_it_is(phase, home)}{', in one place' if is_alone else ''}"
+
+
+def _where_it_is(phase: Phase, place: Place) -> str:
     rounds = ", each round" if phase.reading is Reading.ROUND else ""
-    place, sources = phase.layout.place(pe.place), [source.id for source in phase.layout.graph.sources]
     if place.id == SOURCES:
-        is_reader = all(each in sources for each in pe.operators)
-        return "where a round begins" if rounds else "" if is_reader else f"where {names(sources)} is read"
+        return (
+            "where a round begins"
+            if rounds
+            else f"where {names(each.id for each in phase.layout.graph.sources)} is read"
+        )
     if place.id == PARTS:
         return "where files are written"
     return f"in {'the driver' if place.is_tail else place.region or f'stage {place.level}'}{rounds}"

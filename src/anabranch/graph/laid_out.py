@@ -7,67 +7,74 @@ that many tasks read, in the channels before them), and a region may be in one p
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 
 from anabranch.graph.places import PARTS, SOURCES, Layout, Phase, Place, Reading
-from anabranch.graph.plan import JointKind, Plan, Region
+from anabranch.graph.plan import Ordering, Plan, Region
 from anabranch.graph.properties import Selectivity
 
-SLICES = "slices"  # the name of what many tasks read
+# The names of what many tasks do without being a region of the passes: reading the only source, and writing a folder.
+SLICES, READERS, ARRIVED, FILES = "slices", "readers", "arrived", "files"
+_READ_BY_MANY = {Reading.SLICES: SLICES, Reading.APART: READERS, Reading.ENTRIES: ARRIVED}
 
 
 def as_laid_out(plan: Plan) -> Plan:
-    """The plan with regions as they run; as it is before it is laid out, and where a loop runs in rounds."""
-    if len(plan.phases) != 1 or plan.phases[0].is_in_process:
-        return plan if len(plan.phases) != 1 else replace(plan, regions=())
-    [phase] = plan.phases
-    layout = phase.layout
-    parallel = [place for place in layout.places if _has_channels(place) or _is_read_by_many(phase, place)]
-    regions = tuple(_region(plan, layout, place, parallel) for place in parallel)
-    channels = {**plan.channels, **{place.id: place.channels for place in parallel if _has_channels(place)}}
-    return replace(plan, regions=regions, channels=channels)
+    """The plan with the regions that run, and the channels of those that have a number; as it is if not laid out.
+
+    Joints follow from what arrives (`joints.py`), so these regions name none.
+    """
+    if not plan.phases:
+        return plan
+    found = [
+        (_region(plan, phase, place), place)
+        for phase in plan.phases
+        for place in phase.layout.places
+        if _is_parallel(phase, place)
+    ]
+    channels = {region.id: place.channels for region, place in found if place.id != SOURCES}
+    return replace(plan, regions=tuple(region for region, _ in found), channels=MappingProxyType(channels))
 
 
-def _has_channels(place: Place) -> bool:
-    return place.region is not None and place.follows is None
+def _is_parallel(phase: Phase, place: Place) -> bool:
+    """Whether a place has channels of its own; one that follows another is in those of the other."""
+    if place.id == SOURCES:
+        # Of several sources that are read apart, each has one task.
+        return phase.reading in _READ_BY_MANY and len(phase.layout.graph.sources) == 1
+    return place.follows is None and (place.region is not None or place.id == PARTS)
 
 
-def _is_read_by_many(phase: Phase, place: Place) -> bool:
-    return place.id == SOURCES and phase.reading is Reading.SLICES
-
-
-def _region(plan: Plan, layout: Layout, place: Place, parallel: list[Place]) -> Region:
-    together = _together(layout, place)
-    goes_to = _goes_to(layout, together)
-    inside = [each for other in together for each in other.operators]
-    last = JointKind.MERGE
-    if goes_to and all(target == PARTS for target in goes_to):
-        last, inside = JointKind.SINK, [*inside, *layout.place(PARTS).operators]
-    elif goes_to and all(target in [other.id for other in parallel] for target in goes_to):
-        last = JointKind.SHUFFLE
+def _region(plan: Plan, phase: Phase, place: Place) -> Region:
+    together = _together(phase.layout, place)
+    inside = dict.fromkeys(each for other in together for each in other.operators)
     operators = tuple(each.id for each in plan.graph.operators if each.id in inside)
     if place.id == SOURCES:
-        return Region(SLICES, operators, (), Selectivity.UNBOUNDED, JointKind.SOURCE, last)
-    comes_from = [layout.place_of(arrival.stream.operator) for arrival in layout.items(place.id)]
-    is_dealt_out_again = any(before in _together(layout, other) for before in comes_from for other in parallel)
+        return Region(_READ_BY_MANY[phase.reading], operators, (), Selectivity.UNBOUNDED)
+    if place.id == PARTS:
+        return Region(FILES, operators, (), Selectivity.UNBOUNDED)
     formed = next(region for region in plan.regions if region.id == place.region)
-    return replace(
-        formed,
-        id=place.id,
-        operators=operators,
-        key=next((arrival.key for arrival in layout.items(place.id)), ()),
-        first_joint=JointKind.SHUFFLE if is_dealt_out_again else JointKind.SPLIT,
-        last_joint=last,
-        ordering=formed.ordering if last is not JointKind.SHUFFLE else None,
+    return Region(
+        place.id,
+        operators,
+        next((arrival.key for arrival in phase.layout.items(place.id)), ()),
+        formed.selectivity,
+        ordering=_ordering(plan, phase.layout, together),
+        clocks=formed.clocks,
+        reasons=formed.reasons,
     )
+
+
+def _ordering(plan: Plan, layout: Layout, together: list[Place]) -> Ordering | None:
+    """How the order comes back behind these places, whose last operators may be of a later region; None if not here."""
+    inside = dict.fromkeys(each for place in together for each in place.operators)
+    last = [
+        arrival.stream.operator
+        for arrival in layout.arrivals
+        if arrival.stream.operator in inside and layout.place(arrival.place).region is None
+    ]
+    region = plan.region_of(last[-1]) if last else None
+    return region.ordering if region is not None else None
 
 
 def _together(layout: Layout, place: Place) -> list[Place]:
     """A place, and those that follow it in the same channels."""
     return [place, *(each for other in layout.following(place) for each in _together(layout, other))]
-
-
-def _goes_to(layout: Layout, places: list[Place]) -> list[str]:
-    """The places that take what these give."""
-    inside = [each.id for each in places]
-    streams = [stream for place in places for stream in place.outputs]
-    return [arrival.place for each in streams for arrival in layout.leaving(each) if arrival.place not in inside]

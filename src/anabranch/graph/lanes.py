@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.joints import Joint, joints_of
-from anabranch.graph.model import Edge, Operator
+from anabranch.graph.model import Operator
 from anabranch.graph.plan import JointKind, Plan
 from anabranch.graph.properties import State
 
@@ -50,7 +50,10 @@ class Row:
 
 
 def rows_of(plan: Plan, index: GraphIndex) -> tuple[Row, ...]:
-    """The rows, from the sources down, so that a branch is followed to its end before the next begins."""
+    """The rows, from the sources down, so that a branch is followed to its end before the next begins.
+
+    A plan that is laid out has to have the regions of its layout (`laid_out.py`).
+    """
     nodes, sources = _nodes(plan, index)
     painter = _Painter(plan)
     rows: list[Row] = []
@@ -69,7 +72,7 @@ class _Stream:
     """What leaves a node on one port, until its last consumer has been drawn."""
 
     source: str
-    is_parallel: bool  # inside a region: as many streams as there are channels
+    is_parallel: bool = False  # drawn double: as many streams as there are channels
     consumers: list[_Node] = field(default_factory=list)
     waiting: int = 0
     lane: int | None = None
@@ -82,65 +85,55 @@ class _Node:
     inputs: list[_Stream] = field(default_factory=list)
     outputs: list[_Stream] = field(default_factory=list)
 
-    @property
-    def name(self) -> str:
-        if self.operator is not None:
-            return self.operator.id
-        assert self.joint is not None
-        return self.joint.region.exit
-
 
 def _nodes(plan: Plan, index: GraphIndex) -> tuple[list[_Node], list[_Node]]:
     """Operators and joints as nodes of one graph; and those that nothing feeds, in order of declaration."""
     operators = {operator.id: _Node(operator) for operator in plan.graph.operators}
-    joints = joints_of(plan, index)
-    entries = {edge: joint for joint in joints if joint.is_entry for edge in joint.edges}
-    heads: dict[str, _Node] = {}  # the joint of a parallel source
-    tails: dict[str, _Node] = {}  # the joint behind a region's last operator
-    for joint in joints:
-        if joint.is_entry and not joint.edges:
-            heads[joint.region.entry] = _Node(joint=joint)
-        elif not joint.is_entry:
-            tails[joint.region.exit] = _Node(joint=joint)
-    nodes = list(operators.values())
-    for operator_id, head in heads.items():
-        _connect(_stream(head, operator_id, is_parallel=True), operators[operator_id])
-        nodes.append(head)
-    for operator_id, tail in tails.items():
-        _connect(_stream(operators[operator_id], operator_id, is_parallel=True), tail)
-        nodes.append(tail)
+    joints = [_Node(joint=joint) for joint in joints_of(plan, index)]
+    on = {edge: node for node in joints if node.joint is not None for edge in node.joint.edges}
     streams: dict[tuple[str, int], _Stream] = {}
     for edge in plan.graph.edges:
-        if edge.is_feedback:
+        source, joint = operators[edge.source], on.get(edge)
+        if edge.is_feedback and joint is None:
             continue
-        stream = streams.get((edge.source, edge.source_port))
-        if stream is None:
-            is_inside = _is_inside_region(plan, edge)
-            stream = _stream(tails.get(edge.source, operators[edge.source]), edge.source, is_parallel=is_inside)
-            streams[edge.source, edge.source_port] = stream
-        target = operators[edge.target]
-        entry = entries.get(edge)
-        if entry is not None:
-            joint_node = _Node(joint=entry)
-            nodes.append(joint_node)
-            _connect(stream, joint_node)
-            # Where a region has two entries, the first waits for the second: only one lane is double at a time.
-            stream = _stream(joint_node, edge.source, is_parallel=len(index.entering(edge.target)) == 1)
-        _connect(stream, target)
-    sources = [heads.get(operator.id, operators[operator.id]) for operator in plan.graph.sources]
-    return nodes, sources
+        stream = streams.get((edge.source, edge.source_port)) or _stream(source, edge.source)
+        streams[edge.source, edge.source_port] = stream
+        if joint is not None and not joint.inputs:
+            _connect(stream, joint)
+        if edge.is_feedback:
+            continue  # it is named where it begins
+        if joint is not None:
+            stream = joint.outputs[0] if joint.outputs else _stream(joint, edge.source)
+        _connect(stream, operators[edge.target])
+    heads: dict[str, _Node] = {}  # the joint of a parallel source
+    for node in joints:
+        if node.joint is None or node.joint.edges:
+            continue
+        region = node.joint.region
+        if node.joint.is_entry:
+            heads[region.entry] = node
+            _connect(_stream(node, region.entry), operators[region.entry])
+        else:
+            _connect(_stream(operators[region.exit], region.exit), node)
+    nodes = [*operators.values(), *joints]
+    for node in nodes:
+        _draw_double(plan, node)
+    return nodes, [heads.get(operator.id, operators[operator.id]) for operator in plan.graph.sources]
 
 
-def _is_inside_region(plan: Plan, edge: Edge) -> bool:
-    """Between two operators of a region, or on the way from one region's channels to the next one's."""
-    region = plan.region_of(edge.source)
-    if region is None:
-        return False
-    return region is plan.region_of(edge.target) or region.last_joint is JointKind.SHUFFLE
+def _draw_double(plan: Plan, node: _Node) -> None:
+    """What goes straight on in channels. Beside others a stream is a single line: in a row only one sign is double."""
+    if node.operator is not None:
+        is_in_channels = plan.region_of(node.operator.id) is not None
+    else:
+        is_in_channels = node.joint is not None and node.joint.is_entry
+    if is_in_channels and len(node.outputs) == 1:
+        [stream] = node.outputs
+        stream.is_parallel = len(stream.consumers) == 1 and len(stream.consumers[0].inputs) == 1
 
 
-def _stream(node: _Node, source: str, *, is_parallel: bool) -> _Stream:
-    stream = _Stream(source, is_parallel)
+def _stream(node: _Node, source: str) -> _Stream:
+    stream = _Stream(source)
     node.outputs.append(stream)
     return stream
 

@@ -14,14 +14,17 @@ from anabranch.graph.drawing.sheet import Sheet, lay_out_sheet
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.joints import joints_of
 from anabranch.graph.model import Edge
-from anabranch.graph.plan import Plan
+from anabranch.graph.plan import Plan, Region
 
 _ROW_GAP = 46.0
 _TURN = 18.0  # how far a stream to the next row goes beyond the end of its own
 
 
 def lay_out(plan: Plan) -> Picture:
-    """Place a plan's operators; Graphviz does it, once for the whole and once more for every row."""
+    """Place a plan's operators; Graphviz does it, once for the whole and once more for every row.
+
+    A plan that is laid out has to have the regions of its layout (`laid_out.py`).
+    """
     whole = lay_out_sheet(plan, [operator.id for operator in plan.graph.operators])
     rows = cut_into_rows(plan, whole.operators) if whole.size[0] > WIDEST else []
     sheets = [lay_out_sheet(plan, row) for row in rows] if len(rows) > 1 else [whole]
@@ -91,16 +94,27 @@ def _between(upper: Sheet, lower: Sheet, above: float, below: float) -> Iterator
 def _joint_signs(
     plan: Plan, operators: Mapping[str, Box], regions: Sequence[RegionBox], routes: Sequence[Route]
 ) -> Iterator[JointSign]:
-    """A joint stands where its stream crosses the border of its region."""
-    starts = {part.region.id: part.box for part in regions if part.is_start}
-    ends = {part.region.id: part.box for part in regions if part.is_end}
+    """A joint stands where its stream crosses the border of its region; what an operator gives is merged at one."""
     curves = {route.edge: route.curve for route in routes}
+    merged: dict[str, None] = {}
     for joint in joints_of(plan, GraphIndex(plan.graph)):
         if joint.kind is None:
             continue
-        region = joint.region
-        box = (starts if joint.is_entry else ends)[region.id]
+        edge = next(iter(joint.edges), None)
+        inside = joint.region.entry if joint.is_entry else joint.region.exit
+        if edge is not None:
+            inside = edge.target if joint.is_entry else edge.source
+        if not joint.is_entry and inside in merged:
+            continue  # the streams of its outputs leave at one point, where one sign would hide the other
+        merged |= {} if joint.is_entry else {inside: None}
+        operator = operators[inside]
+        box = _box_around(operator, joint.region, regions)
         crossings = [crossing(curves[edge], box, leaving=not joint.is_entry) for edge in joint.edges]
-        operator = operators[region.entry if joint.is_entry else region.exit]
         at_operator = (box.x if joint.is_entry else box.right, operator.middle)
         yield JointSign(joint, joint.kind, next(filter(None, crossings), at_operator))
+
+
+def _box_around(operator: Box, region: Region, parts: Sequence[RegionBox]) -> Box:
+    """That of the part of a region in which an operator stands."""
+    middle = (operator.x + operator.width / 2, operator.middle)
+    return next(part.box for part in parts if part.region is region and part.box.contains(middle))

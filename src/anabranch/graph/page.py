@@ -8,23 +8,21 @@ from anabranch.graph.draw import drawing_and_legend
 from anabranch.graph.drawing.markup import Element, as_html, element
 from anabranch.graph.drawing.style import PAGE_STYLE
 from anabranch.graph.format_layout import order_key, order_rows, pe_place, phase_notes, phase_title, place_rows
+from anabranch.graph.format_regions import RegionRow, region_rows
 from anabranch.graph.model import Edge, Operator
 from anabranch.graph.phrases import (
     ORDERING_MEANS,
     forms_words,
     forwards_words,
-    joint_words,
     names,
     reason_words,
-    region_title,
-    routing_words,
     selectivity_words,
     sequential_operators,
     settings_words,
     state_words,
     summary,
 )
-from anabranch.graph.plan import PE, Plan, Region
+from anabranch.graph.plan import PE, Plan
 from anabranch.graph.properties import Reason
 
 _DASH = "–"
@@ -58,22 +56,21 @@ def as_page(plan: Plan, channels: Mapping[str, int]) -> str:
 
 
 def _regions(plan: Plan, channels: Mapping[str, int]) -> list[Element]:
-    rows = [_region_row(region, channels) for region in plan.regions]
+    rows = [_region_row(row) for row in region_rows(plan, channels)]
     return _section("Parallel regions", ("region", "operators", "routing", "joints", "order"), rows)
 
 
-def _region_row(region: Region, channels: Mapping[str, int]) -> list[Element | str]:
-    joints: Element | str = _DASH
-    if region.first_joint is not None:
-        joints = f"{joint_words(region.first_joint)} → {joint_words(region.last_joint)}"
+def _region_row(row: RegionRow) -> list[Element | str]:
+    region = row.region
     order: Element | str = _DASH
     if region.ordering is not None:
         meaning = element("div", ORDERING_MEANS[region.ordering], class_="why")
-        order = element("div", region.ordering.value, meaning)
+        order = element("div", row.ordering, meaning)
         order.extend(_reason(reason) for reason in region.reasons if reason.about == "ordering")
     operators = element("div", names(region.operators))
+    operators.extend(element("div", words, class_="why") for words in row.elsewhere)
     operators.extend(_reason(reason) for reason in region.reasons if reason.about != "ordering")
-    return [element("b", region_title(region, channels)), operators, routing_words(region), joints, order]
+    return [element("b", row.title), operators, row.routing, row.joints or _DASH, order]
 
 
 def _layout(plan: Plan) -> list[Element]:

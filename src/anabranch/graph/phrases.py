@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
 from anabranch.errors import Location
+from anabranch.graph.joints import Joint
+from anabranch.graph.laid_out import ARRIVED, FILES, READERS, SLICES
 from anabranch.graph.model import Operator
+from anabranch.graph.places import PARTS, Arrival
 from anabranch.graph.plan import PE, JointKind, Ordering, Plan, Region, Segment
 from anabranch.graph.properties import Properties, Reason, Selectivity, State
 from anabranch.graph.settings import Target
@@ -20,11 +23,17 @@ ORDERING_MEANS: dict[Ordering, str] = {
     Ordering.RELAXED: "by sequence number; a number may come several times, pulses tell when it is over",
 }
 JOINT_MEANS: dict[JointKind, str] = {
-    JointKind.SOURCE: "every channel reads its own part of the source",
+    JointKind.SOURCE: "many tasks read the source, a part each",
     JointKind.SPLIT: "deals the stream out to the channels",
-    JointKind.SHUFFLE: "sends every channel's tuples to the channel of their key",
+    JointKind.SHUFFLE: "deals out again what many channels or tasks have",
     JointKind.MERGE: "puts the tuples of all channels in order again",
-    JointKind.SINK: "every channel writes its own part",
+    JointKind.SINK: "many tasks write the output, a part each",
+}
+_BY_MANY_TASKS = {
+    SLICES: "read in slices",
+    READERS: "read by a task for each file",
+    ARRIVED: "what has come, read by many tasks",
+    FILES: "written by many tasks",
 }
 
 
@@ -200,7 +209,33 @@ def form_words(segment: Segment) -> str:
 
 
 def routing_words(region: Region) -> str:
+    if region.id in _BY_MANY_TASKS:
+        return _BY_MANY_TASKS[region.id]
     return f"key {names(region.key)}" if region.key else "any tuple to any channel"
+
+
+def arrival_words(arrival: Arrival) -> str:
+    """Which channel takes which tuples."""
+    if arrival.place == PARTS:
+        return "whole epochs put in order"
+    if not arrival.key:
+        return "whole epochs in turn"
+    return f"{'ranges of' if arrival.bounds else 'key'} {names(arrival.key)}"
+
+
+def joint_sentence(joint: Joint, channels: Mapping[str, int]) -> str:
+    """What happens at a joint."""
+    region = joint.region
+    if joint.is_entry and region.id in _BY_MANY_TASKS and not joint.edges:
+        return routing_words(region)
+    if joint.is_entry:
+        routing = arrival_words(joint.arrivals[0]) if joint.arrivals else routing_words(region)
+        return f"{region_title(region, channels)}: {routing}"
+    if region.id == FILES:
+        return "a file for each epoch"
+    if region.id in _BY_MANY_TASKS:
+        return f"{region.id} end, order: as read"
+    return f"{region.id} ends" + (f", order: {region.ordering.value}" if region.ordering is not None else "")
 
 
 def joint_words(kind: JointKind | None) -> str:

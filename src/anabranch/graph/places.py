@@ -117,12 +117,18 @@ class Layout:
         return self._by_id[place_id]
 
     def place_of(self, operator_id: str) -> Place:
-        return next((place for place in self.places if operator_id in place.operators), self.places[0])
+        """Sinks are in the tail, but for those that tasks write."""
+        return next((place for place in self.places if operator_id in place.operators), self._by_id[TAIL])
 
     @property
     def has_parts(self) -> bool:
         """Whether tasks write the output."""
         return PARTS in self._by_id
+
+    @property
+    def waits_for_all(self) -> bool:
+        """Whether nothing is taken for good before it is known what else has come: tasks write what they have."""
+        return self.is_ordered and not self.has_parts
 
     @property
     def levels(self) -> tuple[tuple[Place, ...], ...]:
@@ -143,11 +149,10 @@ class Layout:
 
     def ways(self, stream: StreamId) -> list[tuple[str, tuple[Edge, ...]]]:
         """The places that a stream goes to, in the order of its consumers there; one may be come back to."""
-        sinks = [sink.id for sink in self.graph.sinks]
         found: list[tuple[str, tuple[Edge, ...]]] = []
         for edge in self.graph.edges:
             if (edge.source, edge.source_port) == (stream.operator, stream.port) and not edge.is_feedback:
-                place = TAIL if edge.target in sinks else self.place_of(edge.target).id
+                place = self.place_of(edge.target).id
                 before = found.pop()[1] if found and found[-1][0] == place else ()
                 found.append((place, (*before, edge)))
         source = self.place_of(stream.operator).id

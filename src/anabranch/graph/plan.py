@@ -8,6 +8,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
+from anabranch.errors import BuildError
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph
 from anabranch.graph.places import Loop, Phase, Reading
@@ -126,7 +127,10 @@ class Plan:
         return tuple(pe for pe in self.pes if (pe.phase, pe.place) == (phase, place))
 
     def phase(self, name: str) -> Phase:
-        return next(phase for phase in self.phases if phase.name == name)
+        for phase in self.phases:
+            if phase.name == name:
+                return phase
+        raise BuildError(f"the plan has no phase '{name}'")
 
     @property
     def is_in_process(self) -> bool:

@@ -6,18 +6,7 @@ from collections.abc import Iterable
 
 import networkx as nx
 
-from anabranch.graph.model import Edge, Graph
-
-
-def edges_from(graph: Graph, operator_id: str) -> tuple[Edge, ...]:
-    """The streams that leave an operator, in the order their consumers were connected."""
-    return tuple(edge for edge in graph.edges if edge.source == operator_id)
-
-
-def edges_into(graph: Graph, operator_id: str) -> tuple[Edge, ...]:
-    """The streams that enter an operator, by input port."""
-    found = [edge for edge in graph.edges if edge.target == operator_id]
-    return tuple(sorted(found, key=lambda edge: edge.target_port))
+from anabranch.graph.model import Graph
 
 
 def find_cycle(graph: Graph, *, ignoring_feedback: bool) -> tuple[str, ...]:

@@ -29,9 +29,7 @@ def verify_layout(plan: Plan, phase: Phase) -> None:
 
 def verify_pe(plan: Plan, pe: PE) -> None:
     """No PE spans a place, and its functions are of its own operators."""
-    layout = next((phase.layout for phase in plan.phases if phase.name == pe.phase), None)
-    if layout is None:
-        raise BuildError(f"{pe.id} is of a phase that there is none of: '{pe.phase}'")
+    layout = plan.phase(pe.phase).layout
     place = layout.place(pe.place)
     inside = [*place.operators, *(sink.id for sink in layout.graph.sinks if place.is_tail)]
     strange = [each for each in pe.operators if each not in inside]
@@ -100,7 +98,7 @@ def _verify_streams(layout: Layout, place: Place) -> None:
 def _verify_edge(layout: Layout, edge: Edge) -> None:
     """A stream with a consumer elsewhere arrives there, from a level before."""
     source = layout.place_of(edge.source)
-    target = _place_of_consumer(layout, edge)
+    target = layout.place_of(edge.target)
     if source.id == target.id:
         return
     if edge.is_feedback:
@@ -110,13 +108,6 @@ def _verify_edge(layout: Layout, edge: Edge) -> None:
         raise BuildError(f"'{edge.target}' at {target.id} takes '{edge.source}', which does not arrive there")
     if not target.is_tail and source.level >= target.level and target.follows is None:
         raise BuildError(f"{source.id} feeds {target.id}, which is not behind it")
-
-
-def _place_of_consumer(layout: Layout, edge: Edge) -> Place:
-    for place in layout.places:
-        if edge.target in place.operators:
-            return place
-    return layout.place(TAIL)
 
 
 def _verify_meetings(layout: Layout, place: Place) -> None:

@@ -79,9 +79,8 @@ def _read_by_tasks(name: str, plan: Plan, *, writes_parts: bool, why: str = "") 
         layout = with_parts(layout, target.cores)
     if is_cut:
         return Phase(name, Reading.SLICES, layout, why)
-    # Where tasks write files, or nothing is put in order, nobody waits for what is wrong with partitions.
-    waits = layout.is_ordered and not layout.has_parts
-    is_apart = target.reads_apart and can_be_read_apart(graph, partitions=waits)
+    # Else nobody waits for what is wrong with partitions.
+    is_apart = target.reads_apart and can_be_read_apart(graph, partitions=layout.waits_for_all)
     return Phase(name, Reading.APART if is_apart else Reading.ONE_TASK, layout, why)
 
 
@@ -103,7 +102,7 @@ def _told_of_slices(plan: Plan) -> Plan:
     properties, sequential = dict(plan.properties), dict(plan.sequential)
     for source in plan.in_slices:
         location = plan.graph.operator(source).location
-        why = Reason("state", "it is one stream, which on Spark many tasks read, a slice each", location)
+        why = Reason("state", "it is one stream, which many tasks read, a slice each", location)
         properties[source] = replace(properties[source], reasons=(why,))
         if source in sequential:
             sequential[source] = (why,)

@@ -27,7 +27,7 @@ from anabranch.graph.model import Program
 from anabranch.graph.schema import schema_of
 from anabranch.run import as_program
 from tests.dataflow.layout.test_layouts_exactly import expected, outcome
-from tests.dataflow.simulated import Simulated
+from tests.dataflow.simulated import Simulated, fusion_by
 from tests.examples_drawn import drawn
 
 START = datetime(2024, 2, 29, 22)
@@ -187,7 +187,16 @@ def joined(draw: st.DrawFn) -> Program:
 @given(joined(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_joins_over_windows_of_time(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
-    found = outcome(run_on, cluster, compile(program.graph), Metrics(), "python", channels=channels, epoch=epoch)
+    found = outcome(
+        run_on,
+        cluster,
+        compile(program.graph),
+        Metrics(),
+        "python",
+        channels=channels,
+        epoch=epoch,
+        fuse=fusion_by(seed),
+    )
     assert found == expected(program.graph)
 
 

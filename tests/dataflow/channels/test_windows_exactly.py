@@ -28,7 +28,7 @@ from anabranch.graph.schema import schema_of
 from anabranch.operators.windows import Axis
 from anabranch.run import as_program
 from tests.dataflow.layout.test_layouts_exactly import expected, outcome
-from tests.dataflow.simulated import Simulated
+from tests.dataflow.simulated import Simulated, fusion_by
 from tests.examples_drawn import drawn
 
 START = datetime(2024, 2, 29, 22)
@@ -229,7 +229,16 @@ def windowed(draw: st.DrawFn) -> Program:
 @given(windowed(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_windows_of_many_keys(program: Program, channels: int, epoch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
-    found = outcome(run_on, cluster, compile(program.graph), Metrics(), "python", channels=channels, epoch=epoch)
+    found = outcome(
+        run_on,
+        cluster,
+        compile(program.graph),
+        Metrics(),
+        "python",
+        channels=channels,
+        epoch=epoch,
+        fuse=fusion_by(seed),
+    )
     assert found == expected(program.graph)
     assert cluster.last is not None
     assert [place.channels for place in cluster.last.layout.places if place.is_ranked][:1] == [channels]

@@ -16,7 +16,7 @@ from anabranch.dataflow.runs.execute import execute
 from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.errors import AnabranchError
 from anabranch.graph.order_keys import Number
-from anabranch.graph.places import TAIL, Arrival, Layout, Phase, Place, Reading
+from anabranch.graph.places import TAIL, Arrival, Clock, Layout, Loop, Phase, Place, Reading
 from anabranch.graph.plan import PE, Plan, Segment
 from anabranch.graph.settings import Settings, Target
 from anabranch.run import as_program
@@ -113,6 +113,7 @@ def cut(pe: PE) -> list[PE]:
 CHANGES: dict[type, dict[str, list[Change]]] = {
     Plan: {
         "phases": [lambda before: replace(before, phases=())],
+        "loop": [lambda before: replace(before, loop=Loop("here", "there"))],
         "pes": [
             pe_at("R1", cut),
             pe_at("R1", lambda pe: []),
@@ -158,6 +159,7 @@ CHANGES: dict[type, dict[str, list[Change]]] = {
             arrival("R1", lineage=(Number("elsewhere"),)),
         ],
         "paths": [arrival("R1", paths=())],
+        "clock": [arrival("R1", clock=Clock(ab.tumbling(delta=1, on="price"), has_boundaries=True))],
         "again": [arrival("R1", again=1)],
     },
     PE: {
@@ -173,11 +175,11 @@ CHANGES: dict[type, dict[str, list[Change]]] = {
 }
 # What is there for people, for the stages of the compiler, or asked of them.
 NOT_EXECUTED = {
-    Plan: ["graph", "settings", "properties", "regions", "sequential", "channels", "expected", "form", "loop"],
+    Plan: ["graph", "settings", "properties", "regions", "sequential", "channels", "expected", "form"],
     Phase: ["why"],
     Layout: ["refused", "_by_id"],
     Place: [],
-    Arrival: ["clock"],  # see below: there is none in this program
+    Arrival: [],
     PE: ["id", "why_together"],
     Segment: ["why_not_native"],
 }

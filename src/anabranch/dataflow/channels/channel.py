@@ -128,6 +128,7 @@ class Channel:
                 if follower is None:
                     yield from self.sender.rows(arrival, epoch, piece)
                 elif not piece.is_empty:
+                    self.sender.note(arrival, piece)
                     pieces = local.setdefault(arrival.place, [[] for _ in follower.arriving])
                     pieces[follower.arriving.index(arrival)].append(piece)
         for name, pieces in local.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anabranch.codegen.part import Part
 from anabranch.dataflow.layout.repeated_arrivals import as_entered
 from anabranch.dataflow.order.keyed_emission_order import ranked_part
-from anabranch.dataflow.tail.tail_part import tail_part
+from anabranch.dataflow.tail.tail_part import belongs_inside, tail_part
 from anabranch.graph.model import StreamId
 from anabranch.graph.places import PARTS, SOURCES, TAIL, Layout, Phase, Place
 from anabranch.graph.plan import Plan
@@ -50,7 +50,13 @@ def part_of_tail(plan: Plan, phase: Phase) -> Part | None:
         streams = tuple(StreamId(source.id, port) for source in graph.sources for port in range(len(source.outputs)))
     if not streams:
         return None
-    return tail_part(graph, layout.place(TAIL).operators, streams, plan.form, taken)
+    segments = [segment for pe in plan.pes_at(phase.name, TAIL) for segment in pe.segments]
+    if segments:  # it has been decided which sinks are inside
+        known = [each for segment in segments for each in segment.operators]
+        inside = [sink.id for sink in graph.sinks if sink.id in known]
+    else:
+        inside = [sink.id for sink in graph.sinks if sink.id not in taken and belongs_inside(graph, sink, plan.form)]
+    return tail_part(graph, layout.place(TAIL).operators, streams, inside)
 
 
 def has_origins(place: Place) -> bool:

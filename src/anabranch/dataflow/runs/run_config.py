@@ -42,8 +42,7 @@ class RunConfig:
         """Sources that are drawn in turn, and can be."""
         if phase.reading is not Reading.APART:
             return None
-        waits = phase.layout.is_ordered and not phase.layout.has_parts
-        return readers_of(phase.layout.graph, self.epoch, partitions=waits)
+        return readers_of(phase.layout.graph, self.epoch, partitions=phase.layout.waits_for_all)
 
     def job(self, phase: Phase, folder: str, **more: Any) -> Job:
         """All that tasks need to know; `folder` is the temporary one of the run."""

@@ -108,7 +108,8 @@ class SliceTask:
             for arrival in self.job.layout.leaving(stream):
                 if arrival.place == PARTS:
                     assert self.parts is not None
-                    yield from self.parts.write_whole(epoch, sent)
+                    self.sender.note(arrival, sent)
+                    yield from self.parts.write(epoch, sent)
                 else:
                     yield from self.sender.rows(arrival, epoch, sent)
         if error is not None:

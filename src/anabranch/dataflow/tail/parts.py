@@ -63,11 +63,8 @@ class PartWriter:
             arrived = cut_short(arrived, self.arrival.lineage, failed)
         yield from self.write(epoch, arrived)
 
-    def write_whole(self, epoch: int, piece: Piece) -> Iterator[Row]:
-        """Where an epoch is read it is in order: between a parallel source and a parallel sink nothing is exchanged."""
-        yield from self.write(epoch, piece)
-
     def write(self, epoch: int, piece: Piece) -> Iterator[Row]:
+        """All of an epoch, in order: as it is where it is read, so that nothing is exchanged behind a source."""
         if not len(piece.chunk):
             return
         before = self.metrics[self.sink.id].received

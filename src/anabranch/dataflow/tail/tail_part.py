@@ -10,12 +10,10 @@ from anabranch.graph.model import Graph, Operator, StreamId
 from anabranch.operators.sinks.collect import Collect
 
 
-def tail_part(
-    graph: Graph, operators: Sequence[str], inputs: Sequence[StreamId], form: Form, taken: Collection[str] = ()
-) -> Part:
-    """These operators and the sinks that belong inside; a stream from outside to another sink passes through."""
-    outside = [sink.id for sink in graph.sinks if sink.id in taken or not belongs_inside(graph, sink, form)]
-    wanted = dict.fromkeys((*operators, *(sink.id for sink in graph.sinks if sink.id not in outside)))
+def tail_part(graph: Graph, operators: Sequence[str], inputs: Sequence[StreamId], sinks: Collection[str]) -> Part:
+    """These operators, and those sinks; a stream from outside to another sink passes through."""
+    outside = [sink.id for sink in graph.sinks if sink.id not in sinks]
+    wanted = dict.fromkeys((*operators, *sinks))
     inside = tuple(each.id for each in graph.operators if each.id in wanted)
     outputs = dict.fromkeys(StreamId(edge.source, edge.source_port) for edge in graph.edges if edge.target in outside)
     return Part(graph, inside, tuple(inputs), tuple(outputs))

@@ -13,7 +13,7 @@ from anabranch.codegen.chunks import taken
 from anabranch.codegen.pe import ProcessingElement
 from anabranch.codegen.stages import functions_of
 from anabranch.dataflow.executed import Fact, Ran, sending_of
-from anabranch.dataflow.order.order_columns import Column, Columns, Moment
+from anabranch.dataflow.order.order_columns import Column, Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.order.ticks import bare_times, latest, ticks
 from anabranch.dataflow.transport.routing import channels_of
@@ -54,15 +54,16 @@ class Sender:
         place = self.layout.place(arrival.place)
         first = 0 if place.is_tail else self.layout.first_channel(place)
         if arrival.clock is not None:
+            self.note(arrival, piece)
             yield from self._clock_rows(arrival, arrival.clock, epoch, piece)
             return
         if place.channels == 1 or not arrival.key:
             if not piece.is_empty:
-                self._sent(arrival, place, piece.order)
+                self.note(arrival, piece)
                 yield self._row(arrival, first + epoch % place.channels, epoch, piece)
             return
         channels = channels_of(piece.chunk, arrival.key, place.channels, arrival.bounds)
-        self._sent(arrival, place, piece.order)
+        self.note(arrival, piece)
         goes_to_all = piece.end is not None or bool(piece.punctuations)
         for channel, positions in enumerate(by_channel(channels, place.channels)):
             if not len(positions) and not goes_to_all:
@@ -71,8 +72,9 @@ class Sender:
             mine = Piece(taken(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
             yield self._row(arrival, first + channel, epoch, mine)
 
-    def _sent(self, arrival: Arrival, place: Place, order: Columns) -> None:
-        self.executed[sending_of(arrival, place.channels, len(order))] = None
+    def note(self, arrival: Arrival, piece: Piece) -> None:
+        """A piece goes where an arrival says."""
+        self.executed[sending_of(arrival, self.layout.place(arrival.place).channels, len(piece.order))] = None
 
     def _clock_rows(self, arrival: Arrival, clock: Clock, epoch: int, piece: Piece) -> Iterator[Row]:
         """What moves the time, to all channels that need it."""

@@ -17,11 +17,11 @@ STATE_SIGN = "M0 0h6l3 3v8H0zM6 0v3h3"  # a sheet of paper, 9 by 11 (paper 000, 
 _LINE = 24.0
 _GAP = 22.0
 _JOINTS = {
-    JointKind.SOURCE: "every channel reads its part",
+    JointKind.SOURCE: "many tasks read, a part each",
     JointKind.SPLIT: "deals tuples out to channels",
-    JointKind.SHUFFLE: "from channels by one key to channels by another",
+    JointKind.SHUFFLE: "from channels or slices to other channels",
     JointKind.MERGE: "puts tuples in order again",
-    JointKind.SINK: "every channel writes its part",
+    JointKind.SINK: "many tasks write, a part each",
 }
 
 

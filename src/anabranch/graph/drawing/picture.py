@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from anabranch.graph.drawing.geometry import Box, Curve, Point
 from anabranch.graph.joints import Joint
+from anabranch.graph.laid_out import ARRIVED, READERS, SLICES
 from anabranch.graph.model import Edge, Operator
-from anabranch.graph.phrases import columns, elided, names, printable, selectivity_words
+from anabranch.graph.phrases import columns, elided, names, printable, routing_words, selectivity_words
 from anabranch.graph.plan import PE, JointKind, Ordering, Plan, Region
 from anabranch.graph.properties import State
 
@@ -114,7 +115,14 @@ def operator_size(plan: Plan, operator: Operator) -> tuple[float, float]:
 
 
 def region_key(region: Region) -> str:
+    if not has_number(region):
+        return routing_words(region)
     return elided(f"key {names(region.key)}" if region.key else "any channel", 24)
+
+
+def has_number(region: Region) -> bool:
+    """Whether it has a number of channels: how many tasks read a source depends on what is there to be read."""
+    return region.id not in (SLICES, READERS, ARRIVED)
 
 
 def region_order(region: Region) -> str:

@@ -24,7 +24,7 @@ from anabranch.graph.drawing.picture import (
     text_width,
 )
 from anabranch.graph.model import Edge
-from anabranch.graph.plan import PE, Plan, Region
+from anabranch.graph.plan import Plan, Region
 
 _MOST_LABELS = 80  # a drawing with more streams than that has no room for what they carry
 _MOST_PLACES = 5  # inputs that can be told from each other at the side of a box
@@ -118,31 +118,17 @@ class _Writer:
         return 2 * JOINT_RADIUS if before is not behind else 0.0
 
     def _clusters(self) -> Iterator[str]:
-        """PEs inside regions, and regions inside PEs; a PE that has only a part of a region has no outline."""
-        within: dict[str, list[str]] = {}
-        around: list[tuple[int, PE, list[Region]]] = []
+        """Regions, and the outlines of PEs of several operators: no PE spans a place, so none a border of a region."""
+        within: dict[str | None, list[str]] = {}
         for position, pe in enumerate(self.plan.pes):
-            homes = dict.fromkeys(self.plan.region_of(operator_id) for operator_id in pe.operators)
-            regions = [home for home in homes if home is not None]
-            if len(pe.operators) == 1 or not self._numbers(pe.operators):
-                continue
-            if len(homes) == len(regions) == 1:
-                within.setdefault(regions[0].id, []).append(self._outline(position, pe))
-            elif all(set(region.operators) <= set(pe.operators) for region in regions):
-                around.append((position, pe, regions))
-        clusters = {
-            region.id: cluster
-            for position, region in enumerate(self.plan.regions)
-            if (cluster := self._region(position, region, within.get(region.id, [])))
-        }
-        for position, pe, regions in around:
-            yield self._outline(position, pe, *(clusters.pop(each.id) for each in regions if each.id in clusters))
-        yield from clusters.values()
-
-    def _outline(self, position: int, pe: PE, *inner: str) -> str:
-        return (
-            f'subgraph cluster_p{position} {{ margin=8 label="" {" ".join([*inner, *self._numbers(pe.operators)])} }}'
-        )
+            part = self._numbers(pe.operators)
+            if len(pe.operators) > 1 and part:
+                home = self.plan.region_of(pe.operators[0])
+                outline = f'subgraph cluster_p{position} {{ margin=8 label="" {" ".join(part)} }}'
+                within.setdefault(home.id if home is not None else None, []).append(outline)
+        yield from within.get(None, [])
+        for position, region in enumerate(self.plan.regions):
+            yield self._region(position, region, within.get(region.id, []))
 
     def _region(self, position: int, region: Region, inner: list[str]) -> str:
         """Nothing where none of it is on this sheet."""

@@ -12,7 +12,7 @@ from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.properties import Reason
 from anabranch.passes.effects import effects_of
 
-Parts = Callable[[Operator, Operator], bool]
+Separates = Callable[[Operator, Operator], bool]
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,12 @@ class Group:
     why: tuple[Reason, ...] = ()
 
 
-def cut_up(graph: Graph, operators: Sequence[str], parts: Parts) -> list[Group]:
+def cut_up(graph: Graph, operators: Sequence[str], separates: Separates) -> list[Group]:
     """The operators of a place in groups, one behind the other, as far as they may be cut apart."""
     wanted = [
-        edge for edge in _inside(graph, operators) if parts(graph.operator(edge.source), graph.operator(edge.target))
+        edge
+        for edge in _inside(graph, operators)
+        if separates(graph.operator(edge.source), graph.operator(edge.target))
     ]
     if not wanted:
         return [Group(tuple(operators))] if operators else []

@@ -5,6 +5,6 @@ from __future__ import annotations
 from anabranch.graph.model import Operator
 
 
-def parts(one: Operator, other: Operator) -> bool:
+def separates(one: Operator, other: Operator) -> bool:
     """Whether an operator and one that takes what it gives should be in two PEs."""
     return one.hints.pe != other.hints.pe or one.hints.alone or other.hints.alone

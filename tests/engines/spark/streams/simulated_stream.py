@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anabranch.compiler import compile
+from anabranch.compiler import compile, this_machine
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.streams.arrivals import Arrivals
 from anabranch.dataflow.streams.checkpoint import Checkpoint, Commit
@@ -28,6 +28,8 @@ from anabranch.engines.spark.streams.intact import check_intact, check_outputs_a
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph
+from anabranch.graph.settings import Settings
+from tests.dataflow.simulated import fusion_by
 
 Cells = dict[str, Any]  # the state of one channel
 
@@ -112,7 +114,8 @@ class SimulatedStream:
             raise
 
     def _prepare(self, channels: int | None, at_once: int, form: Form) -> None:
-        self.prepared: Prepared = prepare(compile(self.graph), self.checkpoint, 1, channels, form)
+        settings = Settings(this_machine(), fuse=fusion_by(channels or 0))  # the same at every start
+        self.prepared: Prepared = prepare(compile(self.graph, settings), self.checkpoint, 1, channels, form)
         self.run_id = f"run {self.rng.random()}"
         self.log = _Log(self.checkpoint.arrivals, self._perhaps_crash_in_a_look)
         self.log.mend()

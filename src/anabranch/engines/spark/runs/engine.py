@@ -47,9 +47,12 @@ def run(analysed: Plan, metrics: Metrics | None = None, options: SparkOptions | 
     session = session_for(options)
     metrics.spark_start = time.perf_counter() - asked
     transport = SparkTransport(session)
+    notes = len(metrics.notes)
     try:
         return _run_checked(transport, analysed, analysed.settings, metrics)
     except CannotBeSent as problem:
+        del metrics.notes[notes:]  # nothing of it has run
+        metrics.executed.clear()
         plan = execute_with(analysed, replace(analysed.settings, target=IN_PROCESS))
         metrics.notes.append(f"all of it ran in the driver: it cannot be sent to Spark's workers: {problem}")
         return in_process.run(plan, metrics)
