@@ -28,6 +28,7 @@ from anabranch.codegen.build import Decision
 from anabranch.dataflow.layout.places import Layout
 from anabranch.dataflow.order.order_keys import Moment
 from anabranch.dataflow.sources.readers import Readers
+from anabranch.dataflow.transport.process_settings import ProcessSettings
 from anabranch.dataflow.transport.task_progress import Reporter
 from anabranch.dataflow.transport.unseen import seen_from_here, with_machine
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
@@ -61,6 +62,7 @@ class Job:
     parts: str = ""  # where the files of a sink are written that is a folder
     keeps_state: bool = False  # whether channels go on in another job
     tripwire: Tripwire = field(default_factory=Tripwire)
+    settings: ProcessSettings = field(default_factory=ProcessSettings.here)
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
     task_name: Callable[[], str | None] = _unnamed  # of the task that asks, where it may be tried again
 
