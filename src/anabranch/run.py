@@ -12,6 +12,7 @@ from anabranch.api.draft import freeze_sinks
 from anabranch.api.where import caller
 from anabranch.codegen.forms import FORMS, Form
 from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.tail.interrupts import shielded
 from anabranch.engines import sequential
 from anabranch.errors import Location, UsageError, shown
 from anabranch.graph.degree import Channels, asked_channels
@@ -94,11 +95,12 @@ def run(
     from anabranch.engines.spark.runs import engine as spark_engine
     from anabranch.engines.spark.session.session import spark_options
 
-    plan = compile(graph, form=form)
-    with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show
-        options = spark_options(spark, master, spark_conf, ui, graph.name)
-        asked_channels(plan, channels)
-    return spark_engine.run(plan, metrics, form, channels, options)
+    with shielded():  # from the beginning: Spark takes seconds to start
+        plan = compile(graph, form=form)
+        with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show
+            options = spark_options(spark, master, spark_conf, ui, graph.name)
+            asked_channels(plan, channels)
+        return spark_engine.run(plan, metrics, form, channels, options)
 
 
 def must_be_one(given: str, what: str, known: tuple[str, ...], where: Location | None = None) -> None:
