@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import math
-import sys
-import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.dataflow.transport.process_settings import SETTINGS, ProcessSettings
 from anabranch.errors import SharedStateError
 from tests.tripwire import traps
 from tests.tripwire.traps import Reading
@@ -77,77 +72,3 @@ def test_a_function_of_a_library_that_was_replaced_is_seen_before_anything_runs(
 def test_a_write_to_a_large_array(session: Any, on_error: Any) -> None:
     error = error_of(session, readings().map(writes, on_error=on_error).collect("out"))
     assert (error.when, "`large`" in error.what) == ("write", True)
-
-
-# Settings of the process ----------------------------------------------------------------------------------------------
-
-
-class Text(NamedTuple):
-    n: int
-    text: str
-
-
-def computes(r: Reading) -> Text:
-    """What it gives, or which error, is decided by settings of the process."""
-    found = []
-    for attempt in (parsed, divided, deep, warned):
-        try:
-            found.append(attempt(r.value))
-        except Exception as problem:
-            found.append(type(problem).__name__)
-    return Text(r.value, " ".join(found))
-
-
-def parsed(n: int) -> str:
-    return str(len(next(csv.reader(["x" * (50 + n % 60)]))[0]))
-
-
-def divided(n: int) -> str:
-    with np.errstate():
-        return str(np.array([1.0, 0.5]) / (n % 3))
-
-
-def deep(n: int) -> str:
-    return str(nested(700 + n % 2 * 900))
-
-
-def nested(depth: int) -> int:
-    return 0 if depth == 0 else 1 + nested(depth - 1)
-
-
-def warned(n: int) -> str:
-    return str(np.mean(np.zeros(n % 2)))  # of nothing: a RuntimeWarning
-
-
-def test_workers_have_the_settings_of_the_program(session: Any) -> None:
-    before = ProcessSettings.here()
-    default = ab.run(readings().map(computes, out=Text).collect("out"), engine="sequential").items("out")
-    try:
-        csv.field_size_limit(80)
-        sys.setrecursionlimit(3_000)
-        np.seterr(divide="raise")
-        np.set_printoptions(precision=2)
-        warnings.simplefilter("error")
-        sequential = ab.run(readings().map(computes, out=Text).collect("out"), engine="sequential").items("out")
-        with analysis_switched_off():
-            result = ab.run(
-                readings().map(computes, out=Text).collect("out"), engine="spark", spark=session, channels=2
-            )
-    finally:
-        for each in SETTINGS:
-            each.write(sys.modules[each.module], before.values[each.what])
-    assert sequential != default
-    assert result.items("out") == sequential
-    with analysis_switched_off():
-        result = ab.run(readings().map(computes, out=Text).collect("out"), engine="spark", spark=session, channels=2)
-    assert result.items("out") == default, "and have their own again"
-
-
-def replaces(r: Reading) -> Text:
-    return Text(r.value, "aé".encode("ascii", "dots-of-mine").decode())
-
-
-def test_an_error_handler_that_only_the_program_has_is_an_error(session: Any) -> None:
-    codecs.register_error("dots-of-mine", lambda problem: ("...", problem.end))
-    error = error_of(session, readings().map(replaces, out=Text).collect("out"))
-    assert (error.what, error.when) == ("the error handler `dots-of-mine` of codecs", "begin")

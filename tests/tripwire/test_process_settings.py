@@ -78,7 +78,7 @@ def shown(settings: ProcessSettings) -> list[str]:
 ELSEWHERE = """
 import calendar, csv, decimal, locale, sys, warnings, numpy, cloudpickle
 from anabranch.dataflow.transport.process_settings import ProcessSettings
-from tests.dataflow.transport.test_process_settings import shown
+from tests.tripwire.test_process_settings import shown
 sent = cloudpickle.load(sys.stdin.buffer)
 before = shown(ProcessSettings.here())
 with sent.taken_over() as refused:
