@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import codecs
 import csv
+import decimal
 import sys
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,3 +100,22 @@ def test_an_error_handler_that_only_the_program_has_is_an_error(session: Any) ->
     with analysis_switched_off(), pytest.raises(SharedStateError) as caught:
         ab.run(sink, engine="spark", spark=session, channels=2)
     assert (caught.value.what, caught.value.when) == ("the error handler `dots-of-mine` of codecs", "begin")
+
+
+class Third:
+    """In one place, since it counts for all: in the driver, where Spark calls in a thread of its own."""
+
+    seen = 0
+
+    def process(self, r: Reading) -> Text:
+        Third.seen += 1
+        return Text(r.value, str(decimal.Decimal(1) / 3))
+
+
+def test_what_a_stream_does_in_the_driver_has_the_contexts_of_the_program(session: Any, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("key,value\n1,2\n3,4\n")
+    sink = ab.read_csv(tmp_path / "in", Reading).process(Third, out=Text).write_csv(tmp_path / "out.csv")
+    with decimal.localcontext(prec=5):
+        ab.start(sink, checkpoint=tmp_path / "state", spark=session).finish()
+    assert (tmp_path / "out.csv").read_text().splitlines() == ["n,text", "2,0.33333", "4,0.33333"]
