@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import cloudpickle
@@ -99,6 +100,16 @@ def test_another_process_takes_them_over_and_puts_its_own_back() -> None:
         [sys.executable, "-c", ELSEWHERE], input=cloudpickle.dumps(here), capture_output=True, check=True
     ).stdout.decode()
     assert found.splitlines() == ["None", *shown(here)]
+
+
+def test_a_filter_for_warnings_of_a_package_that_a_worker_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = ModuleType("only_here")
+    package.Odd = type("Odd", (UserWarning,), {"__module__": "only_here"})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "only_here", package)
+    filters = [("error", None, package.Odd, None, 0), ("error", None, Strange, None, 0)]
+    sent = cloudpickle.dumps(ProcessSettings({"warnings.filters": filters}))
+    monkeypatch.delitem(sys.modules, "only_here")
+    assert cloudpickle.loads(sent).values == {"warnings.filters": filters[1:]}
 
 
 def test_what_is_as_it_is_in_the_driver_is_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
+
+import cloudpickle
 
 from anabranch.errors import in_words
 
@@ -27,6 +29,8 @@ _DIALECT = (
     "strict",
 )
 _CONTEXT = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+_FILTERS = "warnings.filters"
+_packer: Any = cloudpickle  # it has no types
 _CATEGORIES = ("LC_COLLATE", "LC_MONETARY", "LC_NUMERIC", "LC_TIME")  # the others are about a terminal
 
 
@@ -113,6 +117,21 @@ class ProcessSettings:
     def here(cls) -> ProcessSettings:
         """Those of this process, and of this thread, which has its own for decimals and numpy."""
         return cls({each.what: each.read(sys.modules[each.module]) for each in SETTINGS if each.module in sys.modules})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Filters one by one: they may name classes of packages that a worker lacks, which nobody raises there."""
+        filters = self.values.get(_FILTERS)
+        packed = None if filters is None else [_packer.dumps(each) for each in filters]
+        return {"values": {name: value for name, value in self.values.items() if name != _FILTERS}, "filters": packed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        values = dict(state["values"])
+        if state["filters"] is not None:
+            values[_FILTERS] = []
+            for each in state["filters"]:
+                with suppress(ImportError, AttributeError):
+                    values[_FILTERS].append(_packer.loads(each))
+        object.__setattr__(self, "values", values)
 
     @contextmanager
     def taken_over(self) -> Iterator[str | None]:
