@@ -36,6 +36,17 @@ FRAUD, MANY = "mobility fraud", "many names"
 _TASKS_PER_CORE = 4  # that read a source
 _LOOKS = 15
 
+_CALL = """
+import math
+from typing import NamedTuple
+
+class Call(NamedTuple):
+    phone: int
+    area: str
+    x: float
+    y: float
+    ts: float
+"""
 _STEP = """
 table_{n} = {{key: key * {n} for key in range(50)}}
 words_{n} = ["word {n}", "another", *map(str, range(20))]
@@ -58,16 +69,22 @@ def step_{n}(call: Call) -> Call:
 
 @cache
 def many_names(steps: int) -> Any:
-    """A module with functions that name tables, classes and one another: about twelve names for each step."""
+    """A module with functions that name tables, classes and one another: about twelve names for each step.
+
+    Nothing links it with the modules of the benchmarks, which look for functions by their names: what they could reach
+    would not be constant, and so not parallel.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
-    file = FOLDER / "many_names.py"
-    text = "import math\nfrom examples.mobility_fraud import Call\n" + "".join(_STEP.format(n=n) for n in range(steps))
+    name = f"names_of_{steps}"
+    file = FOLDER / f"{name}.py"
+    text = _CALL + "".join(_STEP.format(n=n) for n in range(steps))
+    text += f"\nSTEPS = ({', '.join(f'step_{n}' for n in range(steps))},)\n"
     file.write_text(text)
-    spec = importlib.util.spec_from_file_location("many_names", file)
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["many_names"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -75,12 +92,10 @@ def many_names(steps: int) -> Any:
 def program_of(name: str, calls: str, out: str, steps: int) -> Any:
     if name == FRAUD:
         return as_program(alerts(calls=calls, out=out, area=AREA, limit=LIMIT))
-    from examples.mobility_fraud import Call
-
-    stream: Any = ab.read_csv(calls, Call)
     module = many_names(steps)
-    for number in range(steps):
-        stream = stream.map(getattr(module, f"step_{number}"))
+    stream: Any = ab.read_csv(calls, module.Call)
+    for step in module.STEPS:
+        stream = stream.map(step)
     return as_program(stream.write_csv(out))
 
 
@@ -114,6 +129,7 @@ def looks(session: Any, name: str, **arguments: Any) -> dict[str, Any]:
         first.append(_timed(partial(_begin, sent)))
         again.append(_timed(partial(_end, sent)))
     tasks = min(len(slices or ()), config.transport.cores * _TASKS_PER_CORE) if SOURCES in by_place else 0
+    assert by_place, f"nothing of '{name}' is parallel, so there is nothing to look at"
     ends = tasks + sum(place.channels for place in job.layout.places if place.region is not None)
     begin, end, cores = statistics.median(first), statistics.median(again), config.transport.cores
     return {

@@ -229,7 +229,7 @@ def written_so_far(graph: Graph, metrics: Metrics, kept: Mapping[str, Path]) -> 
     """The same of a run that was interrupted, which kept its files elsewhere, by the names of their sinks."""
     lines = []
     for operator in graph.sinks:
-        count = metrics[operator.id].received
+        count = metrics[operator.id].received if operator.id in metrics.operators else 0
         if operator.id in kept:
             # What tasks have written is counted when they have ended, which an interrupt does not wait for.
             counted = f": {_tuples(count)}" if count else ""

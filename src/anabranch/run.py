@@ -11,6 +11,7 @@ from anabranch.api.base import Sink
 from anabranch.api.draft import freeze_sinks
 from anabranch.api.where import caller
 from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.tail.interrupts import shielded
 from anabranch.engines import sequential
 from anabranch.errors import Location, UsageError, shown
 from anabranch.graph.forms import FORMS, Form
@@ -98,10 +99,11 @@ def run(
     from anabranch.engines.spark.runs import engine as spark_engine
     from anabranch.engines.spark.session.session import spark_options
 
-    with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show
-        plan = compile(graph, Settings(this_machine(), channels, form, fuse=fuse))
-        options = spark_options(spark, master, spark_conf, ui, graph.name)
-    return spark_engine.run(plan, metrics, options)
+    with shielded():  # from the beginning: Spark takes seconds to start
+        with caller().blamed():  # before Spark is started: a mistake should not take ten seconds to show
+            plan = compile(graph, Settings(this_machine(), channels, form, fuse=fuse))
+            options = spark_options(spark, master, spark_conf, ui, graph.name)
+        return spark_engine.run(plan, metrics, options)
 
 
 def must_be_one(given: str, what: str, known: tuple[str, ...], where: Location | None = None) -> None:

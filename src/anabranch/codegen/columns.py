@@ -7,8 +7,10 @@ from datetime import UTC
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from anabranch.graph.nans import with_one_nan
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.arrow_types import arrow_schema, datetime_paths
 
@@ -129,6 +131,11 @@ def _numbers(column: pa.Array) -> list[Any]:
     return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]  # several times faster
 
 
+def _floats(column: pa.Array) -> list[Any]:
+    found = column.to_numpy(zero_copy_only=False)  # with NaN for None
+    return with_one_nan(_numbers(column)) if np.isnan(found).any() else found.tolist()
+
+
 def _datetimes(column: pa.Array) -> list[Any]:
     if column.type.tz is None:
         return column.to_pylist()  # type: ignore[no-any-return]
@@ -141,7 +148,7 @@ def _as_list(column: pa.Array) -> list[Any]:
 
 _SCALARS: dict[str, Callable[[pa.Array], list[Any]]] = {
     "int": _numbers,
-    "float": _numbers,
+    "float": _floats,
     "bool": _numbers,
     "datetime": _datetimes,
 }

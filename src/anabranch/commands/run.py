@@ -16,6 +16,7 @@ from anabranch.commands.consoles import plain_console, without_notes
 from anabranch.commands.generated_data import folder_for, generate_data
 from anabranch.commands.run_stream import STREAM_OPTIONS, add_stream_options, run_stream
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.tail.interrupts import shielded
 from anabranch.errors import UsageError
 from anabranch.graph.settings import FUSIONS
 from anabranch.progress import (
@@ -48,7 +49,16 @@ def run_command(given: list[str], errors: Console) -> int:
     if not given or given[0] in ("-h", "--help"):
         print_command_help("run", PURPOSE, EXAMPLE, _add_options)
         return 0 if given else 2
-    program, options = parse_app("run", given, _add_options, partial(_generated, errors))
+    with shielded():  # a signal ends it in the same way from the beginning, while the app is loaded and Spark starts
+        return _run(given, errors)
+
+
+def _run(given: list[str], errors: Console) -> int:
+    try:
+        program, options = parse_app("run", given, _add_options, partial(_generated, errors))
+    except KeyboardInterrupt:
+        errors.print("stopped before it began")
+        raise
     options["spark_conf"] = dict(options["spark_conf"]) if options["spark_conf"] else None
     if options["stream"]:
         return run_stream(program, options, errors)
@@ -64,7 +74,9 @@ def run_command(given: list[str], errors: Console) -> int:
     except KeyboardInterrupt as interrupt:
         kept = written_so_far(program.graph, metrics, getattr(interrupt, "kept", {}))
         known = figures_so_far(metrics, is_on_spark=options["engine"] == "spark")
-        errors.print(f"stopped after {known}{'; what was written so far is kept' if kept else ''}")
+        has_begun = bool(metrics.operators)
+        after = f"stopped after {known}" if has_begun else "stopped before it began"
+        errors.print(f"{after}{'; what was written so far is kept' if kept else ''}")
         for line in kept:
             errors.print(f"  {line}")
         raise

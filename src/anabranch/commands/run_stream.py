@@ -68,7 +68,12 @@ def run_stream(program: Program, options: dict[str, Any], errors: Console) -> in
                 display.enter_context(stream_shown(errors, line) if is_shown else stream_told(errors, line))
 
         given = {name: options[name] for name in _OF_A_START}
-        query = start_program(program, batch_mb=batch_mb, starting=starting, **given)
+        try:
+            query = start_program(program, batch_mb=batch_mb, starting=starting, **given)
+        except KeyboardInterrupt:
+            display.close()
+            errors.print("stopped before it began; start it again with the same --checkpoint")
+            return 130
         line.query = query
         try:
             with display:

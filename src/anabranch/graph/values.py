@@ -114,7 +114,7 @@ def _to_int(value: Any) -> int:
 
 def _to_float(value: Any) -> float:
     if type(value) is float:
-        return value
+        return value if value == value else math.nan
     if not isinstance(value, numbers.Real):
         raise ValueProblem(f"float expected, got {_describe(value)}")
     try:
@@ -123,7 +123,7 @@ def _to_float(value: Any) -> float:
         raise ValueProblem(f"{_describe_int(value)} is too large for a float") from None
     if math.isinf(real) and abs(value) != math.inf:  # of more bits than a float has
         raise ValueProblem(f"{_describe(value)} is too large for a float")
-    return real
+    return real if real == real else math.nan
 
 
 def _to_bool(value: Any) -> bool:

@@ -28,6 +28,7 @@ class CodeNames:
     attributes: tuple[str, ...]  # whatever follows a dot, and texts that could be the name of an attribute
     texts: tuple[str, ...]  # those that could be names of globals, where the code looks for some by their names
     is_by_text: bool
+    words: tuple[str, ...]  # texts without blanks, which something may be registered by
 
 
 _known: dict[
@@ -45,11 +46,12 @@ def names_of(code: CodeType) -> CodeNames:
 def _read(code: CodeType) -> CodeNames:
     globals_: dict[str, None] = {}
     attributes: dict[str, None] = {}
-    texts: dict[str, None] = {}
+    words: dict[str, None] = {}
     for each in codes_in(code):
         globals_ |= dict.fromkeys(_globals_in(each))
         attributes |= dict.fromkeys(each.co_names)
-        texts |= dict.fromkeys(text for text in _texts(each.co_consts) if text.isidentifier())
+        words |= dict.fromkeys(text for text in _texts(each.co_consts) if text and " " not in text and "\0" not in text)
+    texts = dict.fromkeys(word for word in words if word.isidentifier())
     is_by_text = not _BY_TEXT.isdisjoint(attributes)
     return CodeNames(
         code_token(code),
@@ -57,6 +59,7 @@ def _read(code: CodeType) -> CodeNames:
         tuple(attributes | texts),
         tuple(name for name in texts if name not in globals_) if is_by_text else (),
         is_by_text,
+        tuple(words),
     )
 
 

@@ -8,12 +8,13 @@ makes for its keys are not among them.
 from __future__ import annotations
 
 import builtins
+import codecs
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import EnumMeta
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -47,12 +48,15 @@ class Entry:
     local: bytes = b""
 
 
+When = Literal["begin", "end", "write", "here", "generated", "setting"]
+
+
 @dataclass(frozen=True)
 class Change:
     """What is not as it should be: one name; and when that was seen."""
 
     entry: Entry
-    when: Literal["begin", "end", "write", "here", "generated"]
+    when: When
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,7 @@ class Look:
         self._takes_all = False  # whether code may use any
         self._holders: list[Any] = []  # classes and modules
         self._homes: dict[int, str] = {}
+        self._words: dict[str, None] = {}  # that name error handlers
 
     def add(self, operator: Operator) -> None:
         self._operator = operator.id
@@ -179,7 +184,19 @@ class Look:
             if name not in OF_FUNCTIONS:
                 self._enter(f"the attribute `{name}` of `{label}`", name, value, file, line)
         self._globals(function, names)
+        self._handlers(names)
         self._add_names(names)
+
+    def _handlers(self, names: CodeNames) -> None:
+        """What a user has registered for texts that cannot be encoded, by a name that is a text in the code."""
+        for word in names.words:
+            try:
+                handler = codecs.lookup_error(word)
+            except (LookupError, ValueError):  # none has this name, or it is no text
+                continue
+            if type(handler) is not BuiltinFunctionType and word not in self._words:
+                self._words[word] = None
+                self._enter(f"the error handler `{word}` of codecs", word, handler, *_place_of(handler))
 
     def _globals(self, function: FunctionType, names: CodeNames) -> None:
         held, file = function.__globals__, function.__code__.co_filename

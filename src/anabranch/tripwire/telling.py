@@ -6,14 +6,20 @@ import ast
 import linecache
 from collections.abc import Iterator
 
-from anabranch.errors import Location, SharedStateError
+from anabranch.errors import Location, RunError, SharedStateError
 from anabranch.graph.model import Graph
 from anabranch.tripwire.reached import Change, Entry
 
 
-def error_of(change: Change, graph: Graph) -> SharedStateError:
+def error_of(change: Change, graph: Graph) -> RunError:
     """In the driver, where the user's files are."""
     entry = change.entry
+    if change.when == "setting":
+        return RunError(
+            f"workers cannot have a setting of your process: {entry.what}",
+            location=graph.operator(entry.operator).location,
+            hint="set it back before the program runs, or where the operator needs it, and there only",
+        )
     return SharedStateError(
         entry.operator,
         entry.what,

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from anabranch.graph.array_layouts import layout_of
 from anabranch.tripwire.code_names import code_token, names_of
 from anabranch.tripwire.objects import (
     attributes_of,
@@ -157,6 +158,8 @@ class Reader:
 
     def _array(self, value: np.ndarray[Any, Any]) -> bytes:
         head = b"A" + _text(repr(value.dtype)) + marshal.dumps(value.shape, 2)
+        if not value.dtype.hasobject:
+            head += _text(layout_of(value))  # numpy computes in its order
         if value.nbytes > LARGE:
             self.large.append(value)
             self.locally(lambda: b"#%d;" % self.identities.number(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from anabranch.graph.model import Operator
@@ -31,6 +31,10 @@ class Tripwire:
         made = cls({place: reached(each, here[place]).entries for place, each in operators.items()})
         made._here = here
         return made
+
+    @property
+    def places(self) -> Collection[str]:
+        return self._expected.keys()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"expected": self._expected}

@@ -25,4 +25,6 @@ def test_a_native_function_gives_the_bits_of_pythons(name: str) -> None:
     python = getattr(math, name.removeprefix("math."))
     # Python's hypot treats subnormal numbers in a way of its own, which is left to it.
     may_be_bad = (lambda value: value < 2.0**-1021) if name == "math.hypot" else (lambda _: False)
+    if name == "math.copysign":  # the NaN of a tuple has no sign of its own in Python, and may have one in a column
+        columns = [column[~np.isnan(TWO[1])] for column in TWO]
     assert differences(getattr(runtime, function.runtime), python, *columns, kind=float, may_be_bad=may_be_bad) == []

@@ -130,7 +130,8 @@ class _Reader:
     def value(self, kind: str, bits: int) -> Any:
         match kind:
             case "float":
-                return struct.unpack("<d", struct.pack("<q", bits))[0]
+                value = struct.unpack("<d", struct.pack("<q", bits))[0]
+                return value if value == value else math.nan
             case "bool":
                 return bits != 0
             case "str":

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
-import math
 import pickle
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from anabranch.errors import RunError, in_words
+from anabranch.graph.array_layouts import reduce_array
 from anabranch.graph.model import Graph, Operator
+from anabranch.graph.nans import NamedNans, NanNames
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.aggregates import UserAggregate
@@ -20,7 +23,7 @@ class Saver:
     """Pickles what operators of a graph keep.
 
     The program is there on both sides, so its classes, which need not be importable (local ones, those of `__main__`),
-    its schemas and definitions are written as numbers. So is the NaN that is a key, which is known by its identity.
+    its schemas and definitions are written as numbers. So are NaNs, which are known by their identity.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -75,18 +78,23 @@ class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO, numbers: dict[int, int]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
         self._numbers = numbers
+        self._nans = NanNames()
 
     def persistent_id(self, obj: Any) -> Any:
-        return "nan" if obj is math.nan else self._numbers.get(id(obj))
+        return self._nans.name(obj) or self._numbers.get(id(obj))
+
+    def reducer_override(self, obj: Any) -> Any:
+        return reduce_array(obj) if type(obj) is np.ndarray else NotImplemented
 
 
 class _Unpickler(pickle.Unpickler):
     def __init__(self, file: io.BytesIO, known: list[Any]) -> None:
         super().__init__(file)
         self._known = known
+        self._nans = NamedNans()
 
-    def persistent_load(self, number: Any) -> Any:
-        return math.nan if number == "nan" else self._known[number]
+    def persistent_load(self, name: Any) -> Any:
+        return self._known[name] if isinstance(name, int) else self._nans.find(name)
 
 
 def _known(graph: Graph) -> Iterator[Any]:

@@ -35,7 +35,8 @@ def _abnormal(kind: AttributeType, value: str, names: Names, known: Type | None)
             outside = f"{value} < {low} or {value} > {high}"
             return outside if is_known else f"type({value}) is not int or {outside}"
         case "float":
-            return None if is_known else f"type({value}) is not float"
+            is_nan = f"{value} != {value}"  # which object that is can be seen
+            return is_nan if is_known else f"type({value}) is not float or {is_nan}"
         case "bool":
             return None if is_known else f"({value} is not True and {value} is not False)"
         case "str":

@@ -82,7 +82,7 @@ def math_radians(x: float) -> tuple[float, bool]:
 
 @inlined
 def math_copysign(x: float, y: float) -> tuple[float, bool]:
-    return np.copysign(x, y), False
+    return np.copysign(x, y), np.isnan(y)  # the sign of a NaN is not that of the one in a tuple
 
 
 @inlined

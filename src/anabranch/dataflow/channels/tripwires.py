@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from anabranch.codegen.build import Code
@@ -13,7 +14,7 @@ from anabranch.graph.model import Graph, Operator
 from anabranch.graph.places import SOURCES, Layout, Place
 from anabranch.operators.failures import ALWAYS_STOP
 from anabranch.tripwire.arrays import is_write
-from anabranch.tripwire.reached import Change
+from anabranch.tripwire.reached import Change, Entry, When
 from anabranch.tripwire.telling import error_of
 from anabranch.tripwire.watch import Tripwire
 
@@ -40,17 +41,41 @@ def _operators(code: Code) -> tuple[Operator, ...]:
 def check_here(job: Job, graph: Graph) -> None:
     """In the driver, before what a run gave is taken for good."""
     change = job.tripwire.look_again(lambda place: _operators(job.code[place]))
+    watched = next(iter(job.tripwire.places), None)
+    if change is None and watched is not None:
+        change = _changed_setting(job, watched, "here")
     if change is not None:
         raise error_of(change, graph)
 
 
-def begun(job: Job, place: Place) -> Change | None:
-    """Before a channel begins, with those that follow it in the same task."""
-    return _looked(job, place, job.tripwire.begin)
+@contextmanager
+def begun(job: Job, place: Place) -> Iterator[Change | None]:
+    """Around a channel, with those that follow it in the same task: what is not as it is in the driver.
+
+    Inside, this process has the settings of the driver.
+    """
+    with job.settings.taken_over() as refused:
+        if refused is not None and place.id in job.code:
+            yield _of_a_setting(job, place.id, refused, "setting")
+        else:
+            yield _looked(job, place, job.tripwire.begin)
 
 
 def ended(job: Job, place: Place) -> Change | None:
-    return _looked(job, place, job.tripwire.end)
+    change = _looked(job, place, job.tripwire.end)
+    if change is None and place.id in job.tripwire.places:
+        change = _changed_setting(job, place.id, "end")
+    return change
+
+
+def _changed_setting(job: Job, place: str, when: When) -> Change | None:
+    found = job.settings.changed()
+    return None if found is None else _of_a_setting(job, place, f"the setting `{found}`", when)
+
+
+def _of_a_setting(job: Job, place: str, what: str, when: When) -> Change:
+    operator = _operators(job.code[place])[0]
+    return Change(Entry(operator.id, what, "", "", 0, b""), when)
 
 
 def _looked(
@@ -72,9 +97,9 @@ def _together(layout: Layout, place: Place) -> Iterator[Place]:
 
 def checked(job: Job, place: Place, rows: Iterator[Row]) -> Iterator[Row]:
     """What a channel gives; instead of it, or behind it, what has changed. The driver sees that before all else."""
-    change = begun(job, place)
-    if change is None:
-        yield from rows
-        change = ended(job, place)
-    if change is not None:
-        yield Sender(job.layout).change(change)
+    with begun(job, place) as change:
+        if change is None:
+            yield from rows
+            change = ended(job, place)
+        if change is not None:
+            yield Sender(job.layout).change(change)

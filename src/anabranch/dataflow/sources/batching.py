@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -55,7 +57,9 @@ def draw_soon(sources: Sequence[Operator], patience: float = 0.0) -> Generator[D
 def _drawn_ahead(sources: Sequence[Operator], patience: float) -> Generator[Drawn | None, None, None]:
     """A thread waits for the sources, so that what has arrived can be processed while they keep it waiting."""
     ahead = _Ahead(sources, patience)
-    threading.Thread(target=ahead.work, name="anabranch sources", daemon=True).start()
+    # With the contexts of decimals and numpy that this thread has: functions of the user's run there.
+    work = partial(contextvars.copy_context().run, ahead.work)
+    threading.Thread(target=work, name="anabranch sources", daemon=True).start()
     try:
         yield from ahead
     finally:

@@ -32,12 +32,16 @@ class Shield:
 
 @contextmanager
 def shielded() -> Iterator[Shield]:
-    """A shield that catches Ctrl-C and SIGTERM, where they are ours to catch: in the main thread, not handled yet."""
+    """A shield that catches Ctrl-C and SIGTERM, where they are ours to catch: in the main thread, not handled yet.
+
+    A shield inside another one takes its place: what it guards is what must not be cut in two.
+    """
     shield = Shield()
     replaced = []
     if threading.current_thread() is threading.main_thread():
         for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
-            if signal.getsignal(number) is usual:
+            now = signal.getsignal(number)
+            if now is usual or isinstance(getattr(now, "__self__", None), Shield):
                 replaced.append((number, signal.signal(number, shield.interrupt)))
     try:
         yield shield

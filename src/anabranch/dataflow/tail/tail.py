@@ -23,7 +23,7 @@ from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import unship_error, unship_figures
 from anabranch.dataflow.transport.spooling import fetched
-from anabranch.errors import RunError, SharedStateError
+from anabranch.errors import RunError
 from anabranch.graph.order_keys import width
 from anabranch.graph.places import TAIL, Phase
 from anabranch.graph.plan import Plan
@@ -222,7 +222,7 @@ class Tail:
         if self.local is not None:
             self.local.check()
 
-    def changed(self, row: Row) -> SharedStateError:
+    def changed(self, row: Row) -> RunError:
         return error_of(pickle.loads(bytes(row.payload)), self.graph)
 
     def result(self) -> Result:

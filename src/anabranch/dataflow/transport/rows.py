@@ -16,6 +16,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.dataflow.order.order_columns import Columns
 from anabranch.dataflow.order.pieces import Piece
+from anabranch.graph.nans import NamedNans, NanNames
 from anabranch.graph.schema import AttributeType, Schema
 
 _META = b"anabranch"
@@ -121,18 +122,20 @@ class _ByNumber(pickle.Pickler):
     def __init__(self, into: io.BytesIO, classes: list[type]) -> None:
         super().__init__(into, pickle.HIGHEST_PROTOCOL)
         self._numbers = {each: number for number, each in enumerate(classes)}
+        self._nans = NanNames()
 
-    def persistent_id(self, thing: Any) -> int | None:
-        return self._numbers.get(thing) if isinstance(thing, type) else None
+    def persistent_id(self, thing: Any) -> Any:
+        return self._numbers.get(thing) if isinstance(thing, type) else self._nans.name(thing)
 
 
 class _FromNumbers(pickle.Unpickler):
     def __init__(self, data: io.BytesIO, classes: list[type]) -> None:
         super().__init__(data)
         self._classes = classes
+        self._nans = NamedNans()
 
-    def persistent_load(self, number: int) -> type:
-        return self._classes[number]
+    def persistent_load(self, name: Any) -> Any:
+        return self._classes[name] if isinstance(name, int) else self._nans.find(name)
 
 
 def _pickled(chunk: Chunk) -> bytes:

@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any
 
 import cloudpickle
+import numpy as np
 
 from anabranch.analysis.cached_functions import CACHED
 from anabranch.analysis.modules import is_library_class, is_library_function, user_modules
@@ -27,10 +28,13 @@ from anabranch.codegen.build import Code
 from anabranch.dataflow.executed import Fact
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.sources.readers import Readers
+from anabranch.dataflow.transport.process_settings import ProcessSettings
 from anabranch.dataflow.transport.task_progress import Reporter
 from anabranch.dataflow.transport.unseen import seen_from_here, with_machine
 from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
+from anabranch.graph.array_layouts import reduce_array
 from anabranch.graph.model import Graph
+from anabranch.graph.nans import NamedNans, NanNames
 from anabranch.graph.places import Layout
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.tripwire.watch import Tripwire
@@ -59,6 +63,7 @@ class Job:
     parts: str = ""  # where the files of a sink are written that is a folder
     keeps_state: bool = False  # whether channels go on in another job
     tripwire: Tripwire = field(default_factory=Tripwire)
+    settings: ProcessSettings = field(default_factory=ProcessSettings.here)
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
     task_name: Callable[[], str | None] = _unnamed  # of the task that asks, where it may be tried again
 
@@ -78,20 +83,41 @@ def shipped(job: Job) -> bytes:
     with _user_modules_by_value():
         try:
             into = io.BytesIO()
-            _WithCaches(into).dump(job)
+            _JobPickler(into).dump(job)
             return _MARK + into.getvalue()
         except Exception as problem:  # pickling runs code of the user's objects
             raise CannotBeSent(in_words(problem)) from problem
 
 
-class _WithCaches(_pickler.CloudPickler):  # type: ignore[misc]  # it has no types
-    """Functions of the user's under `functools.cache` go with an empty cache; by name, they would not be found."""
+class _JobPickler(_pickler.CloudPickler):  # type: ignore[misc]  # it has no types
+    """Functions of the user's under `functools.cache` go with an empty cache; by name, they would not be found.
+
+    NaNs stay the objects that they are, and arrays keep their layout: both can be seen in what operators give.
+    """
+
+    def __init__(self, into: io.BytesIO) -> None:
+        super().__init__(into)
+        self._nans = NanNames()
+
+    def persistent_id(self, thing: Any) -> Any:
+        return self._nans.name(thing)
 
     def reducer_override(self, thing: Any) -> Any:
         function = thing.__wrapped__ if type(thing) is CACHED else None
         if isinstance(function, FunctionType) and not is_library_function(function):
             return _with_empty_cache, (function, *thing.cache_parameters().values())
+        if type(thing) is np.ndarray:
+            return reduce_array(thing)
         return super().reducer_override(thing)
+
+
+class _JobUnpickler(pickle.Unpickler):
+    def __init__(self, data: io.BytesIO) -> None:
+        super().__init__(data)
+        self._nans = NamedNans()
+
+    def persistent_load(self, name: Any) -> float:
+        return self._nans.find(name)
 
 
 def _with_empty_cache(function: FunctionType, maxsize: int | None, typed: bool) -> Any:
@@ -123,7 +149,7 @@ def unshipped(shipment: bytes) -> Job:
     mark, _, pickled = shipment.partition(b"\n")
     if mark + b"\n" != _MARK:
         raise RuntimeError(f"the driver has {mark.decode()}, and this worker has {_MARK.decode().strip()}")
-    job = _pickler.loads(pickled)
+    job = _JobUnpickler(io.BytesIO(pickled)).load()
     assert isinstance(job, Job)
     # What an operator imports only when it is called is looked for behind what the worker has itself.
     sys.path += [path for path in job.paths if path not in sys.path]

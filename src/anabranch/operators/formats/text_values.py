@@ -61,7 +61,7 @@ def parse_float(text: str) -> float:
     value = float(text)
     if math.isinf(value) and text[-1] in "0123456789.":  # not one of the words
         raise ValueProblem(f"{shown(text)} {TOO_LARGE}")
-    return value
+    return value if value == value else math.nan
 
 
 def parse_bool(text: str) -> bool:

@@ -9,6 +9,7 @@ import atexit
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
 import time
 from contextlib import suppress
@@ -19,6 +20,8 @@ from anabranch.errors import RunError
 _PREFIX = "anabranch-spark-"
 _LOCK = "lock"  # held by the process whose folder it is, for as long as that lives
 _SECONDS_TO_LOCK = 3_600.0  # that a folder without one is left alone: its owner may be about to make it
+
+_SECONDS_TO_END = 5.0
 
 _held: list[int] = []  # locks, which end with this process
 
@@ -46,6 +49,30 @@ def _remove_own(folder: Path, owner: int) -> None:
 
 def remove_java_folder(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def end_starting_java(folder: Path) -> None:
+    """End a Java that was told of a folder and that nobody has met yet.
+
+    Where pyspark is interrupted while it waits for its Java, that would find nobody to tell its address, and stay.
+    """
+    deadline = time.monotonic() + _SECONDS_TO_END
+    while (starting := _starting(folder)) and time.monotonic() < deadline:
+        for number in starting:
+            with suppress(OSError):  # it has ended
+                os.kill(number, signal.SIGKILL)
+        time.sleep(0.02)
+
+
+def _starting(folder: Path) -> list[int]:
+    """Numbers of processes: scripts of Spark's, and the Java that they become. Only pyspark gives them such a name."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            given = (process / "environ").read_bytes()
+            if os.fsencode(folder) in given and b"_PYSPARK_DRIVER_CONN_INFO_PATH=" in given:
+                found.append(int(process.name))
+    return found
 
 
 def _remove_abandoned() -> None:

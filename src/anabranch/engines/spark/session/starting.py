@@ -21,7 +21,7 @@ from typing import Any
 
 from anabranch.engines.spark.session.gone_java import hush
 from anabranch.engines.spark.session.java import find_java
-from anabranch.engines.spark.session.java_folder import make_java_folder, remove_java_folder
+from anabranch.engines.spark.session.java_folder import end_starting_java, make_java_folder, remove_java_folder
 from anabranch.engines.spark.session.masters import (
     MASTERS,
     STANDALONE,
@@ -194,6 +194,7 @@ def _left_behind_only_if_started(folder: Path) -> Iterator[None]:
         if not is_filtered:
             root.removeFilter(_is_not_of_py4j)
         if SparkContext._gateway is java:  # else there is a Java, which the next start finds, and it knows the folder
+            end_starting_java(folder)
             remove_java_folder(folder)
         raise
 

@@ -85,10 +85,13 @@ class Channels(StatefulProcessor):
 
     def _process(self, job: Job, rows: list[Row]) -> Iterator[Row]:
         """The rows of one channel. What is kept warm is put back only when all went well."""
-        change = begun(job, job.layout.places[rows[0].place])
-        if change is not None:
-            yield Sender(job.layout).change(change)
-            return
+        with begun(job, job.layout.places[rows[0].place]) as change:
+            if change is None:
+                yield from self._processed(job, rows)
+            else:
+                yield Sender(job.layout).change(change)
+
+    def _processed(self, job: Job, rows: list[Row]) -> Iterator[Row]:
         name = (self.checkpoint, self.run, self.level, rows[0].channel)
         warm = _warm.pop(name, None)
         if warm is None:

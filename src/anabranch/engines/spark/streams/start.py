@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import uuid
 from collections.abc import Callable
 from functools import partial
@@ -175,8 +176,14 @@ def _launch(
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    # Spark calls in a thread of its own, and the contexts of decimals and numpy are those of a thread.
+    context = contextvars.copy_context()
+
+    def in_context(frame: Any, number: int) -> None:
+        context.run(batch, frame, number)
+
     handover = taker.handover if taker is not None else None
-    function = Giver(handover) if handover is not None else batch
+    function = Giver(handover) if handover is not None else in_context
     name = f"{prepared.layout.graph.name}-{uuid.uuid4().hex[:8]}"
     try:
         with settings(session, {**_SETTINGS, "spark.sql.shuffle.partitions": str(prepared.partitions)}):
@@ -191,7 +198,7 @@ def _launch(
             writer = writer.option("checkpointLocation", f"file://{checkpoint.spark}")
             if taker is None:
                 return writer.start()
-            taker.start(batch)
+            taker.start(in_context)
             return ServedQuery(session, writer.start(), taker)
     except (PySparkException, Py4JError) as problem:
         raise stream_error(problem, checkpoint.folder) from None

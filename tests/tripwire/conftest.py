@@ -1,0 +1,3 @@
+"""The session that the tests of Spark have."""
+
+from tests.engines.spark.conftest import session as session
