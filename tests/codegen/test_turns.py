@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.codegen.build import build_pe, built, generate
+from anabranch.codegen.build import build_elements, build_pe, generate
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import ProcessingElement, Stopped
@@ -135,5 +135,5 @@ def test_turns_and_origins_are_the_same_where_a_part_is_cut_in_stages(cuts: list
     part = part_of_program(program([], is_long=True))
     groups = [group.operators for group in cut_up(part.graph, part.operators, lambda one, other: True)]
     assert len(groups) == 4
-    staged = built(generate(part, [[Segment(group, "python")] for group in groups], origins=True))
+    staged = build_elements(generate(part, [[Segment(group, "python")] for group in groups], origins=True))
     assert in_order(part, staged, cuts) == in_order(part, build_pe(part, "python", origins=True), cuts)

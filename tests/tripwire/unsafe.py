@@ -17,7 +17,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.tail import local_part
 from anabranch.dataflow.transport.rows import Row
-from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
+from anabranch.dataflow.transport.shipping import Job, ship, unship
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph, Operator
 from anabranch.passes import effects, infer_properties
@@ -33,9 +33,9 @@ class Apart(Simulated):
 
 def copied(job: Job) -> Job:
     """As another process has it: in its own, the pickler would find the classes again, and change them."""
-    shipment = shipped(job)
+    shipment = ship(job)
     with patch.object(cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_ID", WeakValueDictionary()):
-        return unshipped.__wrapped__(shipment)
+        return unship.__wrapped__(shipment)
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def _function(part: Part, segment: Segment, **options: bool) -> Function:
     return Function(part, assemble(part, **options) if segment.form == "native" else None)
 
 
-def built(code: Code) -> ProcessingElement:
+def build_elements(code: Code) -> ProcessingElement:
     """What runs, perhaps in another process than it was generated in."""
     last = code.functions[-1]
     with held_world(thoroughly=False):
@@ -116,11 +116,11 @@ def build_pe(
     """The processing element of a part that is in no plan; `native` asked for where it cannot be is an error."""
     stages = decide(part, form, origins=origins)
     segments = [segment_of(stage, form) for stage in stages]
-    return built(generate(part, [segments], origins=origins, tracks_changes=tracks_changes))
+    return build_elements(generate(part, [segments], origins=origins, tracks_changes=tracks_changes))
 
 
 def staged(part: Part, *, tracks_changes: bool = False) -> ProcessingElement:
     """The processing element with all native segments there can be, whether they pay or not."""
     with held_world(thoroughly=False):
         segments = [segment_of(stage) for stage in stages_of(part)]
-    return built(generate(part, [segments], tracks_changes=tracks_changes))
+    return build_elements(generate(part, [segments], tracks_changes=tracks_changes))

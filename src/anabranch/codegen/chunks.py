@@ -104,7 +104,7 @@ class Batch:
     turns: npt.NDArray[np.uint16] | None = None
 
 
-def joined(schema: Schema, chunks: Sequence[Chunk]) -> Chunk:
+def join_chunks(schema: Schema, chunks: Sequence[Chunk]) -> Chunk:
     """Chunks of one stream behind one another, by columns where all have them."""
     if len(chunks) == 1:
         return chunks[0]
@@ -115,7 +115,7 @@ def joined(schema: Schema, chunks: Sequence[Chunk]) -> Chunk:
     return Chunk.of_rows(schema, [row for chunk in chunks for row in chunk.rows])
 
 
-def taken(chunk: Chunk, positions: Positions) -> Chunk:
+def take_tuples(chunk: Chunk, positions: Positions) -> Chunk:
     """The tuples at these positions."""
     if chunk.has_batch:
         return Chunk.of_batch(chunk.schema, chunk.batch.take(pa.array(positions)))

@@ -148,7 +148,7 @@ def operator_place(plan: Plan, operator_id: str) -> str:
         return "runs in the driver" if plan.settings.target.has_channels else "runs in this process"
     if any(source.id == operator_id for source in phase.layout.graph.sources):
         return f"is read by {_READ_BY[phase.reading]}"
-    home = next((place for place in phase.layout.places if operator_id in place.operators), phase.layout.place(TAIL))
+    home = phase.layout.place_of(operator_id)
     is_alone = home.region is None and home.id not in (SOURCES, PARTS, TAIL)
     return f"runs {_where_it_is(phase, home)}{', in one place' if is_alone else ''}"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.model import Edge, StreamId
-from anabranch.graph.places import PARTS, TAIL, Arrival, Layout
+from anabranch.graph.places import Arrival, Layout
 from anabranch.graph.plan import JointKind, Plan, Region
 
 
@@ -64,8 +64,7 @@ def _as_laid_out(plan: Plan) -> list[Joint]:
 
 def _edges(plan: Plan, layout: Layout, arrival: Arrival) -> tuple[Edge, ...]:
     """The streams of the program that arrive together. What comes around in a round is the way back of a loop."""
-    place = TAIL if arrival.place == PARTS else arrival.place
-    ways = [edges for way, edges in layout.ways(arrival.stream) if way == place]
+    ways = [edges for way, edges in layout.ways(arrival.stream) if way == arrival.place]
     back = {(edge.source, edge.source_port): edge for edge in plan.graph.edges if edge.is_feedback}
     is_back = plan.loop.back if plan.loop is not None else None
     return tuple(

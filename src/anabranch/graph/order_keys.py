@@ -66,7 +66,7 @@ def _differ(one: Lineage, other: Lineage) -> bool:
     return False
 
 
-def merged(lineages: Sequence[Lineage], place: str) -> Lineage:
+def merge_lineages(lineages: Sequence[Lineage], place: str) -> Lineage:
     """What items carry that came by several streams: a column wherever these are not of the same branch."""
     depth = max(map(len, lineages), default=0)
     steps: list[Step] = []
@@ -77,7 +77,7 @@ def merged(lineages: Sequence[Lineage], place: str) -> Lineage:
     return tuple(steps)
 
 
-def merged_paths(paths: Sequence[Lineage], place: str) -> tuple[Lineage, ...]:
+def merge_paths(paths: Sequence[Lineage], place: str) -> tuple[Lineage, ...]:
     """The paths of such items, all as long as the longest; of too many to follow only how they begin is told apart."""
     depth = max(map(len, paths), default=0)
     nameless = tuple(_nameless(place, at) for at in range(depth))

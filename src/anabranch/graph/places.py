@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from anabranch.graph.model import Definition, Edge, Graph, Record, StreamId
-from anabranch.graph.order_keys import Lineage, merged, merged_paths
+from anabranch.graph.order_keys import Lineage, merge_lineages, merge_paths
 from anabranch.graph.windows import Window
 
 SOURCES, PARTS, TAIL = "sources", "parts", "tail"
@@ -169,11 +169,11 @@ class Layout:
 
     def lineage_of_items(self, place: Place) -> Lineage:
         """What the items of a place are ordered by, once its streams have met."""
-        return merged([arrival.lineage for arrival in self.items(place.id)], place.id)
+        return merge_lineages([arrival.lineage for arrival in self.items(place.id)], place.id)
 
     def paths_of_items(self, place: Place) -> tuple[Lineage, ...]:
         """How they may have come there."""
-        return merged_paths([path for arrival in self.items(place.id) for path in arrival.paths], place.id)
+        return merge_paths([path for arrival in self.items(place.id) for path in arrival.paths], place.id)
 
 
 class Reading(Enum):

@@ -18,7 +18,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.errors import BuildError
 from anabranch.graph.model import Graph, Program
-from anabranch.graph.order_keys import MOST_PATHS, Branch, Lineage, Number, can_meet, merged_paths
+from anabranch.graph.order_keys import MOST_PATHS, Branch, Lineage, Number, can_meet, merge_paths
 from anabranch.graph.places import Layout
 from anabranch.graph.settings import Settings, Target
 from anabranch.run import as_program
@@ -324,7 +324,7 @@ def test_streams_can_be_put_in_order_where_all_their_paths_can(
 
 def test_of_many_paths_only_the_beginnings_are_told_apart() -> None:
     paths = [(DRAW, Branch("A.0", at % 3), Branch("B.0", at)) for at in range(MOST_PATHS + 1)]
-    found = merged_paths(paths, "S1")
+    found = merge_paths(paths, "S1")
     assert found == tuple((DRAW, Branch("A.0", at), Number("S1.2")) for at in range(3))
     assert can_meet(found, [(DRAW, Branch("A.0", 3))])
     assert not can_meet(found, [(DRAW, Branch("A.0", 0), Branch("B.0", MOST_PATHS + 1))])

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from anabranch.codegen.build import built
+from anabranch.codegen.build import build_elements
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
 from anabranch.codegen.stages import SavedTogether
@@ -51,7 +51,7 @@ class Channel:
         self.place = place
         self.followers = {follower.place.id: follower for follower in followers}
         self.sender = Sender(job.layout)
-        self.element: ProcessingElement = built(job.code[place.id])
+        self.element: ProcessingElement = build_elements(job.code[place.id])
         self.sender.begin(place.id, self.element)
         self.arriving = job.layout.arriving(place.id)
         self.lineage = job.layout.lineage_of_items(place)

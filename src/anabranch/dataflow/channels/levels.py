@@ -8,14 +8,14 @@ from itertools import chain, groupby
 from anabranch.dataflow.channels.channel import Channel, Follower
 from anabranch.dataflow.channels.instances_channel import InstancesChannel
 from anabranch.dataflow.channels.join_channel import JoinChannel
-from anabranch.dataflow.channels.tripwires import checked
+from anabranch.dataflow.channels.tripwires import watch_rows
 from anabranch.dataflow.channels.window_channel import WindowChannel
 from anabranch.dataflow.layout.place_parts import has_windows
 from anabranch.dataflow.tail.parts import PartChannel, PartWriter
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import Job
-from anabranch.dataflow.transport.spooling import fetched
+from anabranch.dataflow.transport.spooling import fetch
 from anabranch.graph.places import PARTS, Place
 
 
@@ -31,7 +31,7 @@ def level_rows(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
         if place.id == PARTS:
             yield from _processed(job, PartWriter(job), of_place)
         else:
-            yield from checked(job, place, _channel_rows(job, place, first.channel, of_place))
+            yield from watch_rows(job, place, _channel_rows(job, place, first.channel, of_place))
 
 
 def _channel_rows(job: Job, place: Place, number: int, rows: Iterator[Row]) -> Iterator[Row]:
@@ -43,7 +43,7 @@ def _channel_rows(job: Job, place: Place, number: int, rows: Iterator[Row]) -> I
 
 def _processed(job: Job, channel: Channel | PartWriter, rows: Iterable[Row]) -> Iterator[Row]:
     for epoch, of_epoch in groupby(rows, key=lambda row: row.epoch):
-        yield from channel.epoch(epoch, [fetched(row, job.scratch) for row in of_epoch])
+        yield from channel.epoch(epoch, [fetch(row, job.scratch) for row in of_epoch])
     yield from channel.figures()
 
 
@@ -51,7 +51,7 @@ def _continued(job: Job, channel: Channel, rows: Iterator[Row]) -> Iterator[Row]
     """A channel that goes on where it was in the last round. Its state, if there is one, is the first row."""
     first = next(rows)
     if first.epoch == FIGURES:
-        channel.state.restore(bytes(fetched(first, job.scratch).payload))
+        channel.state.restore(bytes(fetch(first, job.scratch).payload))
         channel.begin_figures()
     else:
         rows = chain([first], rows)

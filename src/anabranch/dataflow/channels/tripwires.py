@@ -95,7 +95,7 @@ def _together(layout: Layout, place: Place) -> Iterator[Place]:
         yield from _together(layout, follower)
 
 
-def checked(job: Job, place: Place, rows: Iterator[Row]) -> Iterator[Row]:
+def watch_rows(job: Job, place: Place, rows: Iterator[Row]) -> Iterator[Row]:
     """What a channel gives; instead of it, or behind it, what has changed. The driver sees that before all else."""
     with begun(job, place) as change:
         if change is None:

@@ -10,7 +10,7 @@ import numpy as np
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.dataflow.order.order_columns import Column, Columns, in_order, spread
 from anabranch.dataflow.order.pieces import Piece
-from anabranch.graph.order_keys import Lineage, Number, merged
+from anabranch.graph.order_keys import Lineage, Number, merge_lineages
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ def put_in_order(pieces: Sequence[Piece], lineages: Sequence[Lineage]) -> Items:
     """One piece of each stream that comes into a place: all that is to be done there for an epoch."""
     if len(pieces) == 1:
         return _alone(pieces[0])
-    steps = merged(lineages, "")
+    steps = merge_lineages(lineages, "")
     keys, counts, turns = [], [], []
     for number, (piece, lineage) in enumerate(zip(pieces, lineages, strict=True)):
         order, count = _order_of_items(piece)

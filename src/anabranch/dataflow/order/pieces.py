@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anabranch.codegen.chunks import Chunk, joined, taken
+from anabranch.codegen.chunks import Chunk, join_chunks, take_tuples
 from anabranch.dataflow.order.order_columns import Column, Columns, Moment, in_order
 from anabranch.graph.order_keys import Lineage
 from anabranch.graph.schema import Schema
@@ -57,7 +57,9 @@ def join_pieces(schema: Schema, pieces: Sequence[Piece], width: int) -> Piece:
         return Piece(pieces[0].chunk, orders[0], end, punctuations)
     by_order = in_order(orders)
     order = tuple(np.concatenate(columns)[by_order] for columns in zip(*orders, strict=True))
-    return Piece(taken(joined(schema, [piece.chunk for piece in pieces]), by_order), order, end, punctuations)
+    return Piece(
+        take_tuples(join_chunks(schema, [piece.chunk for piece in pieces]), by_order), order, end, punctuations
+    )
 
 
 def _each_once(punctuations: Sequence[Columns]) -> Columns:
@@ -79,4 +81,4 @@ def cut_short(piece: Piece, lineage: Lineage, failed: Moment) -> Piece:
         reached = np.flatnonzero(~failed.precedes(lineage, punctuations, len(punctuations[0])))
         punctuations = tuple(column[reached] for column in punctuations) if len(reached) else ()
     end = piece.end if piece.end is not None and failed.is_behind(lineage, piece.end) else None
-    return Piece(taken(piece.chunk, kept), tuple(column[kept] for column in piece.order), end, punctuations)
+    return Piece(take_tuples(piece.chunk, kept), tuple(column[kept] for column in piece.order), end, punctuations)

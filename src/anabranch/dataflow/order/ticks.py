@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anabranch.codegen.chunks import Chunk, Positions, taken
+from anabranch.codegen.chunks import Chunk, Positions, take_tuples
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.graph.schema import Attribute, AttributeType, Schema
 from anabranch.graph.windows import Window
@@ -82,7 +82,7 @@ def bare_times(piece: Piece, window: Window) -> Piece:
 
 
 def _only(piece: Piece, positions: Positions) -> Piece:
-    return Piece(taken(piece.chunk, positions), tuple(column[positions] for column in piece.order), piece.end)
+    return Piece(take_tuples(piece.chunk, positions), tuple(column[positions] for column in piece.order), piece.end)
 
 
 def _rises(piece: Piece, window: Window) -> tuple[npt.NDArray[Any], Positions]:

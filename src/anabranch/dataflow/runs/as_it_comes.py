@@ -19,7 +19,7 @@ from anabranch.dataflow.sources.source_tasks import DrawTask
 from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.tail import Tail
 from anabranch.dataflow.transport.shipping import Job
-from anabranch.dataflow.transport.spooling import spooled
+from anabranch.dataflow.transport.spooling import spool
 
 _EPOCHS = 64  # of which a job is made at most
 _SECONDS = 2.0  # for which tuples are gathered at most: a job takes about one
@@ -44,7 +44,7 @@ class AsItComes(Execution):
         sources = draw_soon(self.config.graph.sources, _PATIENCE)
         with closing(sources), closing(_with_pauses(sources, _EPOCHS * job.epoch)) as drawn:
             while not task.has_ended:
-                rows = list(spooled(task.rows(drawn), job.scratch if job.shares_files else ""))
+                rows = list(spool(task.rows(drawn), job.scratch if job.shares_files else ""))
                 self.tail.add_figures([task.figures()])
                 if rows:
                     run_next(self.config.transport, job, self.tail, rows, shield)

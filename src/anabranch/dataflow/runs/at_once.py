@@ -6,7 +6,7 @@ from contextlib import closing
 
 from anabranch.dataflow.runs.execution import Execution
 from anabranch.dataflow.runs.run_config import RunConfig
-from anabranch.dataflow.sources.partition_keys import guarded
+from anabranch.dataflow.sources.partition_keys import guard_partitions
 from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.tail import Tail
 from anabranch.dataflow.transport.shipping import Job
@@ -23,7 +23,7 @@ class AtOnce(Execution):
         self.tail.spool = folder
         parts = str(self.parts.folder.place) if self.parts is not None else ""
         job = self.config.job(self.phase, folder, is_ordered=self.tail.is_ordered, parts=parts)
-        self.arriving = guarded(self.config.transport.rows(job), job)
+        self.arriving = guard_partitions(self.config.transport.rows(job), job)
         return [job]
 
     def process_all(self, shield: Shield) -> None:

@@ -18,13 +18,13 @@ from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.runs.execution import Execution
 from anabranch.dataflow.runs.jobs_in_a_row import run_next
 from anabranch.dataflow.runs.run_config import RunConfig
-from anabranch.dataflow.sources.partition_keys import guarded
+from anabranch.dataflow.sources.partition_keys import guard_partitions
 from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.tail import Tail
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job
-from anabranch.dataflow.transport.spooling import spooled
+from anabranch.dataflow.transport.spooling import spool
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
 from anabranch.graph.places import Loop
@@ -52,7 +52,7 @@ class InRounds(Execution):
         self.entering.spool, self.tail.spool = folder, str(of_rounds)
         before = self.config.job(self.before, folder)
         self.job = self.config.job(self.round, str(of_rounds), keeps_state=True)
-        self.outside = guarded(self.config.transport.rows(before), before)
+        self.outside = guard_partitions(self.config.transport.rows(before), before)
         self.config.transport.rows(self.job, []).close()
         return [before, self.job]
 
@@ -145,7 +145,7 @@ class _Entry:
     ) -> None:
         piece = Piece(tuples, None, end, punctuations)
         rows = [row for arrival in self.arrivals for row in self.sender.rows(arrival, self.epoch, piece)]
-        self._rows += spooled(rows, self.folder)
+        self._rows += spool(rows, self.folder)
         self.epoch += 1
 
     def rows(self) -> list[Row]:

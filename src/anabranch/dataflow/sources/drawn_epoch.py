@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.codegen.chunks import Chunk, as_columns, joined
+from anabranch.codegen.chunks import Chunk, as_columns, join_chunks
 from anabranch.dataflow.order.order_columns import Column
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.graph.schema import Schema
@@ -71,5 +71,5 @@ class DrawnEpoch:
         if number in self._ended:
             end, positions = (int(positions[-1]),), positions[:-1]
         schema, chunks = self._schemas[number], self._chunks[number]
-        chunk = joined(schema, chunks) if chunks else Chunk.of_rows(schema, [])
+        chunk = join_chunks(schema, chunks) if chunks else Chunk.of_rows(schema, [])
         return Piece(as_columns(chunk), (positions,), end)

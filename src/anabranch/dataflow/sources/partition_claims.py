@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from anabranch.codegen.chunks import Chunk, Positions, taken
+from anabranch.codegen.chunks import Chunk, Positions, take_tuples
 from anabranch.graph.model import Operator
 from anabranch.graph.values import key_reader
 from anabranch.operators.base import SourceDefinition
@@ -25,7 +25,7 @@ class KeysOf:
     def firsts(self, chunk: Chunk) -> Iterator[tuple[int, Any]]:
         """The keys of a chunk, in order, each with the position of its first tuple; some may come again."""
         positions = _firsts(chunk, self._names)
-        for position, row in zip(positions.tolist(), taken(chunk, positions).rows, strict=True):
+        for position, row in zip(positions.tolist(), take_tuples(chunk, positions).rows, strict=True):
             yield position, self._key_of(row)
 
 

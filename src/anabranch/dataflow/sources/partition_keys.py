@@ -49,7 +49,7 @@ class KeysOfReader:
             yield Row(0, place, FIGURES, 0, Kind.KEYS, pickle.dumps((number, some)))
 
 
-def guarded(rows: Generator[Row, None, None], job: Job) -> Generator[Row, None, None]:
+def guard_partitions(rows: Generator[Row, None, None], job: Job) -> Generator[Row, None, None]:
     """In the driver: the rows of a job, by epoch, and the error of a key that two partitions have, in its epoch."""
     with closing(rows):
         yield from rows if job.readers is None or not job.readers.is_partitioned else _guarded(rows, job)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from anabranch.codegen.chunks import Chunk, as_columns, joined
+from anabranch.codegen.chunks import Chunk, as_columns, join_chunks
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.sources.partition_keys import KeysOfReader
@@ -98,7 +98,7 @@ class _ReaderTask:
         schema = self.source.outputs[0].schema
         turns = [np.arange(turn, turn + len(chunk), dtype=np.int64) for turn, chunk in drawn]
         order = self.readers.place(self.number, np.concatenate([np.empty(0, np.int64), *turns]))
-        chunk = as_columns(joined(schema, [chunk for _, chunk in drawn])) if drawn else Chunk.of_rows(schema, [])
+        chunk = as_columns(join_chunks(schema, [chunk for _, chunk in drawn])) if drawn else Chunk.of_rows(schema, [])
         self.reporter.add(len(chunk), len(chunk))
         for arrival in self.leaving:
             yield from self.sender.rows(arrival, epoch, Piece(chunk, (order,), end[1:] if end else None))

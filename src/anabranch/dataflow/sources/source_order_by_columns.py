@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anabranch.codegen.chunks import Batch, Chunk, joined, taken
+from anabranch.codegen.chunks import Batch, Chunk, join_chunks, take_tuples
 from anabranch.codegen.columns import NoColumns
 from anabranch.dataflow.sources.partition_claims import Claims
 from anabranch.dataflow.sources.source_count import Failed
@@ -163,8 +163,8 @@ class _Draw:
                 assert each.chunk is not None
                 cuts.append(each.chunk.cut(start, stop))
                 each.drawn = stop
-            chunk = joined(cuts[0].schema, cuts)
-            chunks[source] = taken(chunk, order[turns == source] - base) if len(cuts) > 1 else chunk
+            chunk = join_chunks(cuts[0].schema, cuts)
+            chunks[source] = take_tuples(chunk, order[turns == source] - base) if len(cuts) > 1 else chunk
             base += len(chunk)
         return Batch(tuple(chunks), turns)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.codegen.build import built
-from anabranch.codegen.chunks import Batch, Chunk, as_columns, joined
+from anabranch.codegen.build import build_elements
+from anabranch.codegen.chunks import Batch, Chunk, as_columns, join_chunks
 from anabranch.codegen.pe import Stopped
-from anabranch.dataflow.channels.tripwires import checked
+from anabranch.dataflow.channels.tripwires import watch_rows
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.sources.drawn_epoch import DrawnEpoch
@@ -56,13 +56,13 @@ class SliceTask:
         self.source = source
         self.count = SourceCount(source)
         code = job.code.get(SOURCES)
-        self.element = built(code) if code is not None else None
+        self.element = build_elements(code) if code is not None else None
         self.sender.begin(SOURCES, self.element)
         self.reporter = job.reporter(SOURCES)
         self.parts = PartWriter(job) if job.parts else None
 
     def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
-        return checked(self.job, self.place, self._rows(epochs))
+        return watch_rows(self.job, self.place, self._rows(epochs))
 
     def _rows(self, epochs: Iterable[int]) -> Iterator[Row]:
         slices = self.job.slices
@@ -101,7 +101,7 @@ class SliceTask:
         self.reporter.add(self.count.tuples_in - before, 0)
         for stream, chunks in zip(self.place.outputs, outputs, strict=True):
             schema = self.job.layout.graph.operator(stream.operator).outputs[stream.port].schema
-            chunk = as_columns(joined(schema, chunks)) if chunks else Chunk.of_rows(schema, [])
+            chunk = as_columns(join_chunks(schema, chunks)) if chunks else Chunk.of_rows(schema, [])
             count = len(chunk)
             sent = Piece(chunk, None, (count,) if is_last and error is None else None)
             self.reporter.add(0, count)

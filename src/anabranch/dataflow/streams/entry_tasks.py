@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.dataflow.channels.tripwires import checked
+from anabranch.dataflow.channels.tripwires import watch_rows
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.sources.drawn_epoch import DrawnEpoch
 from anabranch.dataflow.sources.source_count import Failed, SourceCount
@@ -39,7 +39,7 @@ class EntryTask:
         self.readers = {} if self.task is not None else {each.id: _Reader(job, each) for each in sources}
 
     def rows(self, first: int, entries: Sequence[Entry]) -> Iterator[Row]:
-        return checked(self.job, self.job.layout.place(SOURCES), self._rows(first, entries))
+        return watch_rows(self.job, self.job.layout.place(SOURCES), self._rows(first, entries))
 
     def _rows(self, first: int, entries: Sequence[Entry]) -> Iterator[Row]:
         for epoch, entry in enumerate(entries, first):

@@ -10,7 +10,7 @@ from typing import cast
 import pyarrow as pa
 
 from anabranch.analysis.modules import held_world
-from anabranch.codegen.build import built, generate
+from anabranch.codegen.build import build_elements, generate
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import ProcessingElement, Stopped
@@ -66,7 +66,7 @@ class LocalPart:
         self.own = [sink for sink in graph.sinks if sink.id not in taken]
         self.outside = [ChunkSink(sink) for sink in self.own if sink.id not in part.operators]
         segments = segments_at(plan, phase.name, TAIL)
-        self.element: ProcessingElement = built(generate(part, segments, tracks_changes=tracks_changes))
+        self.element: ProcessingElement = build_elements(generate(part, segments, tracks_changes=tracks_changes))
         metrics.operators.update(self.element.metrics)
         self._safe = _without_effects(self.part)
         self._tripwire = Tripwire.of({_HERE: self._safe})

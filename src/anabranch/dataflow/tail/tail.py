@@ -22,7 +22,7 @@ from anabranch.dataflow.tail.local_part import LocalPart
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import unship_error, unship_figures
-from anabranch.dataflow.transport.spooling import fetched
+from anabranch.dataflow.transport.spooling import fetch
 from anabranch.errors import RunError
 from anabranch.graph.order_keys import width
 from anabranch.graph.places import TAIL, Phase
@@ -121,7 +121,7 @@ class Tail:
     def _process_alone(self, row: Row, failed: Failure | None, shield: Shield) -> Failure | None:
         """Write what a row holds that comes before a failure. The only sink may refuse a tuple of it."""
         [arrival] = self.arriving
-        arrived = fetched(row, self.spool).piece(self._schema(0))
+        arrived = fetch(row, self.spool).piece(self._schema(0))
         if failed is not None and row.epoch == failed.epoch:
             arrived = self._cut(0, arrived, failed.moment)
         counted = self.metrics[self.graph.sinks[0].id]
@@ -176,7 +176,7 @@ class Tail:
                 if failed is None or found[0].is_before(failed[0]):
                     failed = found
             else:
-                pieces[row.arrival].append(fetched(row, self.spool).piece(self._schema(row.arrival)))
+                pieces[row.arrival].append(fetch(row, self.spool).piece(self._schema(row.arrival)))
         arrived = [
             join_pieces(self._schema(number), each, width(self.arriving[number].lineage))
             for number, each in enumerate(pieces)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from anabranch.codegen.chunks import taken
+from anabranch.codegen.chunks import take_tuples
 from anabranch.codegen.pe import ProcessingElement
 from anabranch.codegen.stages import functions_of
 from anabranch.dataflow.executed import Fact, Ran, sending_of
@@ -69,7 +69,7 @@ class Sender:
             if not len(positions) and not goes_to_all:
                 continue
             of_channel = tuple(column[positions] for column in piece.order)
-            mine = Piece(taken(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
+            mine = Piece(take_tuples(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
             yield self._row(arrival, first + channel, epoch, mine)
 
     def note(self, arrival: Arrival, piece: Piece) -> None:

@@ -79,7 +79,7 @@ class CannotBeSent(Exception):
     """A program holds something that exists only in this process."""
 
 
-def shipped(job: Job) -> bytes:
+def ship(job: Job) -> bytes:
     with _user_modules_by_value():
         try:
             into = io.BytesIO()
@@ -144,7 +144,7 @@ def _user_modules_by_value() -> Iterator[None]:
 
 
 @functools.lru_cache(maxsize=4)
-def unshipped(shipment: bytes) -> Job:
+def unship(shipment: bytes) -> Job:
     """The job; tasks of one run in one worker share it."""
     mark, _, pickled = shipment.partition(b"\n")
     if mark + b"\n" != _MARK:

@@ -22,7 +22,7 @@ from anabranch.dataflow.transport.rows import Kind, Row
 _LEAST = 1 << 14  # bytes: smaller rows are no burden
 
 
-def spooled(rows: Iterable[Row], folder: str, only_for: int | None = None) -> Iterator[Row]:
+def spool(rows: Iterable[Row], folder: str, only_for: int | None = None) -> Iterator[Row]:
     """The rows of a task; large ones are written to a file of the task's own, and say where they are.
 
     `only_for` is the place that alone is certain to see the folder, if not all are.
@@ -61,7 +61,7 @@ def file_of(row: Row) -> str:
     return name
 
 
-def fetched(row: Row, folder: str) -> Row:
+def fetch(row: Row, folder: str) -> Row:
     """A row with what it carries, wherever that is."""
     if row.kind != Kind.SPOOLED:
         return row

@@ -19,7 +19,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.result import Metrics
-from anabranch.dataflow.transport.shipping import ship_error, shipped, unship_error, unshipped
+from anabranch.dataflow.transport.shipping import ship, ship_error, unship, unship_error
 from anabranch.engines.spark.runs import engine
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.spark_errors import spark_error
@@ -239,7 +239,7 @@ def test_programs_are_sent_from_several_threads_at_once() -> None:
     def send() -> None:
         try:
             for _ in range(30):
-                shipped(job)
+                ship(job)
         except BaseException as problem:
             problems.append(problem)
 
@@ -341,4 +341,4 @@ def test_a_java_that_was_killed_is_said_in_words(problem: Exception) -> None:
 
 def test_a_worker_with_another_version_of_the_package_says_so() -> None:
     with pytest.raises(RuntimeError, match=r"the driver has anabranch 0\.0\.1, and this worker has anabranch"):
-        unshipped(b"anabranch 0.0.1\n" + pickle.dumps("what it would not understand"))
+        unship(b"anabranch 0.0.1\n" + pickle.dumps("what it would not understand"))

@@ -89,7 +89,7 @@ def test_settings_are_text_as_spark_has_them() -> None:
 def test_a_port_that_is_none_in_the_environment_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_REMOTE", "sc://host:port")
     with pytest.raises(UsageError, match="sc://host:port is no address"):
-        starting.started(SparkOptions())
+        starting.start_session(SparkOptions())
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_master_that_is_none_is_said_with_those_there_are(
     monkeypatch.setattr(starting, "_built", broken)
     monkeypatch.setattr(starting, "master_must_answer", lambda master: None)
     with pytest.raises(SparkError) as failed:
-        starting.started(SparkOptions(master=master))
+        starting.start_session(SparkOptions(master=master))
     assert said in failed.value.message
     assert ("--master" in (failed.value.hint or "")) is has_hint
 
@@ -132,7 +132,7 @@ def test_a_spark_that_does_not_start_leaves_no_folder_and_no_filter(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(starting, "_built", broken)
     with pytest.raises(SparkError, match="Spark does not start"):
-        starting.started(SparkOptions(master="local-cluster[1,1,512]"))
+        starting.start_session(SparkOptions(master="local-cluster[1,1,512]"))
     assert list(tmp_path.iterdir()) == []
     assert root.filters == []
     assert py4j.level == logging.WARNING

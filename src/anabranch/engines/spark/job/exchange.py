@@ -10,7 +10,7 @@ from typing import Any
 
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import FIGURES
-from anabranch.dataflow.transport.shipping import Job, shipped, unshipped
+from anabranch.dataflow.transport.shipping import Job, ship, unship
 from anabranch.engines.spark.job.jobs import rows_of
 from anabranch.engines.spark.job.row_batches import ROW, as_table
 from anabranch.engines.spark.job.tasks import draw_all, read_apart, read_slices, run_level, task_name
@@ -63,12 +63,12 @@ class SparkTransport:
         return task_name()
 
     def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
-        load = partial(unshipped, shipped(job))  # at once: what cannot be sent is said before anything is begun
+        load = partial(unship, ship(job))  # at once: what cannot be sent is said before anything is begun
         return self._rows(job, load, given)
 
     def _rows(self, job: Job, load: Callable[[], Job], given: Sequence[Row] | None) -> Generator[Row, None, None]:
         names = stage_names(job.layout, reads_sources=given is None)
-        with closing(rows_of(self.session, described(job.layout), lambda: self.frame(job, load, given), names)) as rows:
+        with closing(rows_of(self.session, job_title(job.layout), lambda: self.frame(job, load, given), names)) as rows:
             for values in rows:
                 row = Row(*values)
                 if row.kind == Kind.END:  # all ranges behind it are empty, and need not be fetched
@@ -125,7 +125,7 @@ def _in_ranges(frame: Any, epochs: _Epochs, job: Job) -> Any:
     return frame.repartitionById(ranges, place.cast("int"))
 
 
-def described(layout: Layout) -> str:
+def job_title(layout: Layout) -> str:
     """The job's name in Spark's pages."""
     places = "; ".join(_name(place) for place in layout.places if not place.is_tail)
     return shortened(f"{layout.graph.name}: {places}")

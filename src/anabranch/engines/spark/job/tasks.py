@@ -17,7 +17,7 @@ from anabranch.dataflow.sources.reader_tasks import reader_rows
 from anabranch.dataflow.sources.source_tasks import SliceTask, drawn_rows
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job
-from anabranch.dataflow.transport.spooling import spooled
+from anabranch.dataflow.transport.spooling import spool
 from anabranch.engines.spark.job.row_batches import as_batch, rows_in
 
 
@@ -68,7 +68,7 @@ def run_level(load: Callable[[], Job], level: int) -> Any:
 
 def in_batches(rows: Iterable[Row], job: Job) -> Iterator[pa.RecordBatch]:
     """What a task gives to Spark: a row at a time, since each may be large."""
-    for row in spooled(rows, job.scratch, only_for=None if job.shares_files else len(job.layout.places) - 1):
+    for row in spool(rows, job.scratch, only_for=None if job.shares_files else len(job.layout.places) - 1):
         yield as_batch(row)
     freeze()
 

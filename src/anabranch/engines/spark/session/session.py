@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from anabranch.engines.spark.session.spark_errors import SparkError, spark_error
-from anabranch.engines.spark.session.starting import SparkOptions, spark_options, started
+from anabranch.engines.spark.session.starting import SparkOptions, spark_options, start_session
 from anabranch.errors import UsageError
 
 __all__ = [
@@ -29,7 +29,7 @@ def session_for(options: SparkOptions) -> Any:
     if given is None:
         given, what = _active(), "the session that is active"
     if given is None:
-        return started(options)
+        return start_session(options)
     if _is_stopped(given):
         raise UsageError("the Spark session given has been stopped", hint="give one that runs, or none at all")
     _must_fit(given, options, what)

@@ -95,7 +95,7 @@ def _as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def started(options: SparkOptions) -> Any:
+def start_session(options: SparkOptions) -> Any:
     """A new session."""
     master = options.master or _from_environment("SPARK_REMOTE")
     with warnings.catch_warnings(), _signals_kept():

@@ -27,7 +27,7 @@ from anabranch.dataflow.streams.next_save import SavedSizes, next_save
 from anabranch.dataflow.streams.sealed_files import HEAD, is_sealed, sealed
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
-from anabranch.dataflow.transport.shipping import Job, unshipped
+from anabranch.dataflow.transport.shipping import Job, unship
 from anabranch.engines.spark.job.tasks import freeze
 
 _MOST_WARM = 64  # channels in one worker
@@ -71,7 +71,7 @@ class Channels(StatefulProcessor):
         self.store = _Store(handle)
 
     def job(self) -> Job:
-        return unshipped(self.shipment)
+        return unship(self.shipment)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
         job = self.job()

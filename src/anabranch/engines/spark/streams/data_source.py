@@ -12,7 +12,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
 
 from anabranch.dataflow.streams.entries import Entry, EntryLog
-from anabranch.dataflow.transport.shipping import unshipped
+from anabranch.dataflow.transport.shipping import unship
 from anabranch.engines.spark.job.row_batches import ROW
 from anabranch.engines.spark.job.tasks import in_batches
 from anabranch.engines.spark.streams.handover import Handover
@@ -79,7 +79,7 @@ class _Reader(DataSourceStreamReader):
         from anabranch.dataflow.streams.entry_tasks import EntryTask
 
         assert isinstance(partition, Entries)
-        job = unshipped(self._shipment)
+        job = unship(self._shipment)
         return in_batches(EntryTask(job).rows(partition.value, partition.entries), job)
 
 

@@ -11,13 +11,14 @@ from typing import Any, cast
 
 from anabranch.dataflow.channels.tripwires import check_here
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.runs.execute import notes_of
 from anabranch.dataflow.streams.arrivals import Arrivals
 from anabranch.dataflow.streams.checkpoint import Checkpoint, folder_of
 from anabranch.dataflow.streams.entries import EntryLog
 from anabranch.dataflow.streams.stream_tail import StreamTail
 from anabranch.dataflow.tail.output_overlap import check_output_is_no_input
-from anabranch.dataflow.transport.shipping import CannotBeSent, shipped
-from anabranch.engines.spark.job.exchange import described
+from anabranch.dataflow.transport.shipping import CannotBeSent, ship
+from anabranch.engines.spark.job.exchange import job_title
 from anabranch.engines.spark.job.row_batches import ROW
 from anabranch.engines.spark.session.gone_java import hush
 from anabranch.engines.spark.session.session import SparkOptions, cores_of, is_on_this_machine, session_for
@@ -109,8 +110,8 @@ def start(
                 must_be_shared(session, folder, cores)
         if prepared is None:
             prepared = prepare(plan, folder, cores, channels, form)
-        metrics.notes += [f"in one place: {region}: {why}" for region, why in prepared.layout.refused]
-        shipment = shipped(prepared.job)  # before anything is begun that a program without this mistake could not use
+        metrics.notes += notes_of(prepared.plan)
+        shipment = ship(prepared.job)  # before anything is begun that a program without this mistake could not use
         folder.mend()
         log = EntryLog(folder.arrivals)
         with folder.told():
@@ -193,7 +194,7 @@ def _launch(
             for level, channels in enumerate(prepared.levels, 1):
                 processor = Channels(shipment, name, level, str(checkpoint.folder))
                 frame = _level(frame, channels, prepared.partitions, processor)
-            writer = frame.writeStream.foreachBatch(function).queryName(f"{described(prepared.layout)} ({name})")
+            writer = frame.writeStream.foreachBatch(function).queryName(f"{job_title(prepared.layout)} ({name})")
             # As it stands: Hadoop takes the percent signs of a URI to be part of the name.
             writer = writer.option("checkpointLocation", f"file://{checkpoint.spark}")
             if taker is None:
