@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import decimal
 import importlib.util
+import locale
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,15 +21,20 @@ from anabranch.graph.schema import schema_of
 from .traps.ask import out_of_sight
 
 HEADER = "from typing import NamedTuple\nclass T(NamedTuple):\n    k: int\n    v: float\n"
-_TEXT = Path(__file__).with_name("once_called_parallel.txt").read_text()
-PROGRAMS = dict(part.split("\n", 1) for part in re.split(r"^#### ", _TEXT, flags=re.MULTILINE)[1:])
+_TEXTS = [file.read_text() for file in sorted(Path(__file__).with_name("once_called_parallel").glob("*.txt"))]
+PROGRAMS = dict(part.split("\n", 1) for text in _TEXTS for part in re.split(r"^#### ", text, flags=re.MULTILINE)[1:])
 
 
 @pytest.fixture
 def settings_of_the_process() -> Iterator[None]:
     """Some of the programs set them."""
-    with decimal.localcontext(), np.printoptions(), np.errstate():
+    limits = csv.field_size_limit(), sys.getrecursionlimit(), sys.get_int_max_str_digits()
+    with decimal.localcontext(), np.printoptions(), np.errstate(), warnings.catch_warnings():
         yield
+    csv.field_size_limit(limits[0])
+    sys.setrecursionlimit(limits[1])
+    sys.set_int_max_str_digits(limits[2])
+    locale.setlocale(locale.LC_ALL, "C")
 
 
 @pytest.mark.usefixtures("settings_of_the_process")

@@ -18,7 +18,7 @@ from anabranch.analysis.modules import Namespace, mentioned_modules, neighbours
 from anabranch.analysis.origins import GlobalName
 from anabranch.analysis.reading import Reader
 from anabranch.analysis.resolving import resolve
-from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.scopes import is_local, owner_of, scope_of
 from anabranch.analysis.shapes import Shape
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 from anabranch.analysis.words import words
@@ -182,9 +182,7 @@ def is_definitely_an_instance(receiver: ast.AST, use: Use) -> bool:
         case ast.Call(func=ast.Name(id="super")):
             return True
         case ast.Name(id=name):
-            owner = next(
-                (n for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS) and name in scope_of(n).own), None
-            )
+            owner = owner_of(name, receiver, use.text)
             return (
                 isinstance(owner, ast.FunctionDef)
                 and isinstance(use.text.parents.get(owner), ast.ClassDef)

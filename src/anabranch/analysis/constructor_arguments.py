@@ -79,7 +79,7 @@ def _all_calls(cls: type, is_right: Callable[[ast.Call, Reader], bool], reader: 
             for name in names:
                 uses = [*(uses_of(text).globals[name] if name in other.names else ()), *uses_of(text).attributes[name]]
                 for use in uses:
-                    if isinstance(use.node, ast.ClassDef | ast.Import | ast.ImportFrom):
+                    if use.is_annotation or isinstance(use.node, ast.ClassDef | ast.Import | ast.ImportFrom):
                         continue
                     call = text.parents.get(use.node)
                     if isinstance(call, ast.Attribute) and not isinstance(use.node, ast.Attribute):

@@ -11,7 +11,7 @@ from anabranch.analysis.constant_uses import Problem, is_store, location_of, wri
 from anabranch.analysis.modules import Namespace, is_library_class, is_library_module, namespace_of, neighbours, world
 from anabranch.analysis.reflection import exchanged_by_other_means
 from anabranch.analysis.resolving import reassigned_names, resolve
-from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.scopes import FUNCTIONS, binder_of, is_local, owner_of, scope_of
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import Use, uses_of
 from anabranch.analysis.words import words
@@ -123,23 +123,20 @@ def _is_given(node: ast.AST, use: Use) -> bool:
     """Whether it is a variable of a function that may stand for anything: not for the object of a method."""
     if not isinstance(node, ast.Name):
         return False
-    for around in use.text.enclosing(node):
-        if isinstance(around, FUNCTIONS) and node.id in scope_of(around).own:
-            parameters = scope_of(around).parameters
-            is_method = isinstance(use.text.parents.get(around), ast.ClassDef)
-            return not (is_method and parameters[:1] == (node.id,))
-    return False
+    around = binder_of(node.id, node, use.text)
+    if not isinstance(around, FUNCTIONS):
+        return around is not None
+    is_method = isinstance(use.text.parents.get(around), ast.ClassDef)
+    return not (is_method and scope_of(around).parameters[:1] == (node.id,))
 
 
 def _is_imported(node: ast.AST, use: Use) -> bool:
     """Whether a variable of a function gets its value from an import inside the function."""
-    if not isinstance(node, ast.Name):
+    owner = owner_of(node.id, node, use.text) if isinstance(node, ast.Name) else None
+    if owner is None or not isinstance(node, ast.Name):
         return False
-    for around in use.text.enclosing(node):
-        if isinstance(around, FUNCTIONS) and node.id in scope_of(around).own:
-            stores = uses_of(use.text).variables[around, node.id]
-            return any(isinstance(store.node, ast.Import | ast.ImportFrom) for store in stores)
-    return False
+    stores = uses_of(use.text).variables[owner, node.id]
+    return any(isinstance(store.node, ast.Import | ast.ImportFrom) for store in stores)
 
 
 def patched_function(function: FunctionType) -> Problem | None:

@@ -17,7 +17,7 @@ from anabranch.analysis.array_arguments import ALWAYS_NEW, may_write_to_argument
 from anabranch.analysis.methods import ANY_CHANGING, ATOM_TYPES
 from anabranch.analysis.modules import is_library_module, namespace_of, neighbours
 from anabranch.analysis.resolving import resolve
-from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.scopes import is_local, owner_of, scope_of
 from anabranch.analysis.shapes import DEEPEST, Shape
 from anabranch.analysis.source import SourceText, locate
 from anabranch.analysis.special_methods import methods_called_by, user_method
@@ -44,6 +44,7 @@ _READING_BUILTINS: tuple[Any, ...] = (
     len, sorted, min, max, sum, any, all, list, tuple, set, frozenset, dict, enumerate, zip, range, str, repr, print,
     isinstance, reversed, bool, map, filter, type, round, abs, format, int, float,
 )  # fmt: skip
+_TELLING: tuple[Any, ...] = (len, bool, isinstance, int, float, str, repr, format)  # what they give holds no part
 _TAKING_KEYS: tuple[Any, ...] = (sorted, list, tuple, set, frozenset, sum, any, all, min, max)
 _MAKING_NEW = ("builtins", "collections", "array", "string")
 _NOT_FRESH: tuple[Any, ...] = (vars, globals, locals, getattr, next, iter, max, min, sum, __import__)
@@ -84,7 +85,7 @@ class Reader:
             case ast.Subscript(value=value, ctx=ctx) if value is node:
                 if not isinstance(ctx, ast.Load) or self.shape.grows:
                     return Kind.CHANGES
-                is_view = self.shape.is_array and not _is_definitely_no_slice(parent.slice)
+                is_view = self.shape.is_array and not _is_definitely_a_number(parent.slice)
                 return self.kind(parent) if is_view else self._part(parent)
             case ast.Attribute(attr=name, ctx=ctx):
                 return self._attribute(parent, name) if isinstance(ctx, ast.Load) else Kind.CHANGES
@@ -126,8 +127,8 @@ class Reader:
 
     def _variable(self, target: ast.Name) -> Kind:
         """How a function uses a variable that it gave the object to."""
-        owner = next((n for n in self.text.enclosing(target) if isinstance(n, FUNCTIONS)), None)
-        if owner is None or target.id not in scope_of(owner).own or (owner, target.id) in self.followed:
+        owner = owner_of(target.id, target, self.text)
+        if owner is None or (owner, target.id) in self.followed:
             return Kind.ESCAPES
         inner = replace(self, followed=self.followed | {(owner, target.id)})
         result = Kind.READS
@@ -202,7 +203,7 @@ class Reader:
         if any(callee is reading for reading in _READING_BUILTINS):
             if callee in (min, max) and len(call.args) > 1:
                 return Kind.ESCAPES
-            if callee in (len, bool, isinstance) or (self.shape.is_mapping and callee in _TAKING_KEYS):
+            if callee in _TELLING or (self.shape.is_mapping and callee in _TAKING_KEYS):
                 return Kind.READS
             return self._if_parts_immutable()
         if str(getattr(callee, "__module__", "")).split(".")[0] == "anabranch":
@@ -229,9 +230,17 @@ class Reader:
         return not isinstance(base, ast.Name) or is_local(base.id, function, self.text)
 
 
-def _is_definitely_no_slice(index: ast.expr) -> bool:
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(isinstance(part, ast.Constant | ast.Attribute | ast.BinOp | ast.UnaryOp) for part in parts)
+def _is_definitely_a_number(index: ast.expr) -> bool:
+    """Whether an index is a whole number that is plain to see, or one for each axis; anything else may give a view."""
+    match index:
+        case ast.Tuple(elts=parts):
+            return all(map(_is_definitely_a_number, parts))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_definitely_a_number(operand)
+        case ast.Constant(value=value):
+            return type(value) is int
+        case _:
+            return False
 
 
 def _worst(one: Kind, other: Kind) -> Kind:

@@ -11,7 +11,7 @@ from typing import Any
 
 from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
 from anabranch.analysis.resolving import resolve
-from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.scopes import FUNCTIONS, is_local, owner_of, scope_of
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.uses import Use, uses_of
@@ -44,9 +44,9 @@ def related_names(cls: type) -> set[str]:
 def receiver_of(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type, related: set[str]) -> Receiver:
     match node:
         case ast.Name(id=name):
-            owner = _owner_of(node, name, text)
+            owner = owner_of(name, node, text)
             if owner is None and is_local(name, node, text):
-                return Receiver.UNKNOWN  # of a comprehension
+                return Receiver.UNKNOWN  # of a comprehension, or of a class
             if owner is not None and isinstance(text.parents.get(owner), ast.ClassDef):
                 return _parameter(owner, name, text, names, related)
             if owner is not None and name not in scope_of(owner).parameters:
@@ -88,13 +88,6 @@ def _known_object(found: Any, cls: type) -> Receiver:
 
 def _known_instance(kind: type, cls: type) -> Receiver:
     return Receiver.INSTANCE if issubclass(kind, cls) or issubclass(cls, kind) else Receiver.UNRELATED
-
-
-def _owner_of(node: ast.AST, name: str, text: SourceText) -> FunctionNode | None:
-    for around in text.enclosing(node):
-        if isinstance(around, FUNCTIONS) and name in scope_of(around).own:
-            return around
-    return None
 
 
 def _from_assignments(owner: FunctionNode, name: str, text: SourceText, names: dict[str, Any], cls: type) -> Receiver:
