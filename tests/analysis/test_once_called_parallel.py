@@ -1,4 +1,7 @@
-"""Programs that the analysis called parallel once, and that gave other tuples in parallel: none is any more."""
+"""Programs that the analysis called parallel once, and that gave other tuples in parallel: none is any more.
+
+Beside them stand attacks: programs that were written to be mistaken for parallel ones, whether they were or not.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import csv
 import decimal
 import importlib.util
 import locale
+import os
 import re
 import sys
 import warnings
@@ -21,8 +25,16 @@ from anabranch.graph.schema import schema_of
 from .traps.ask import out_of_sight
 
 HEADER = "from typing import NamedTuple\nclass T(NamedTuple):\n    k: int\n    v: float\n"
-_TEXTS = [file.read_text() for file in sorted(Path(__file__).with_name("once_called_parallel").glob("*.txt"))]
-PROGRAMS = dict(part.split("\n", 1) for text in _TEXTS for part in re.split(r"^#### ", text, flags=re.MULTILINE)[1:])
+
+
+def _programs(folder: str) -> dict[str, str]:
+    texts = [file.read_text() for file in sorted(Path(__file__).with_name(folder).glob("*.txt"))]
+    return dict(part.split("\n", 1) for text in texts for part in re.split(r"^#### ", text, flags=re.MULTILINE)[1:])
+
+
+PROGRAMS = _programs("once_called_parallel")
+ATTACKS = _programs("attacks")
+_SOME = list(ATTACKS) if os.environ.get("ANABRANCH_TESTS") == "full" else list(ATTACKS)[::12]
 
 
 @pytest.fixture
@@ -40,7 +52,17 @@ def settings_of_the_process() -> Iterator[None]:
 @pytest.mark.usefixtures("settings_of_the_process")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_not_parallel(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, *others = re.split(r"^## file (\w+)\.py\n", PROGRAMS[name], flags=re.MULTILINE)
+    _assert_not_parallel(PROGRAMS[name], tmp_path, monkeypatch)
+
+
+@pytest.mark.usefixtures("settings_of_the_process")
+@pytest.mark.parametrize("name", _SOME)
+def test_an_attack_is_not_parallel(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _assert_not_parallel(ATTACKS[name], tmp_path, monkeypatch)
+
+
+def _assert_not_parallel(program_text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, *others = re.split(r"^## file (\w+)\.py\n", program_text, flags=re.MULTILINE)
     for module_name, text in zip(others[::2], others[1::2], strict=True):
         (tmp_path / f"{module_name}.py").write_text(text)
     file = tmp_path / "generated_program.py"
