@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
+import sys
 import types
 from dataclasses import replace
 from typing import Any
@@ -95,6 +96,8 @@ def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node
             return run.unknown(frame, node, f"uses `{module.__name__}.{name}`, {REPLACED}", CALL_YOUR_OWN)
         named = names_in_calendar(found, frame.home.namespace)
         return one(run.lift(named if named is not None else found, None))
+    if sys.modules.get(module.__name__) is not module:
+        return run.unknown(frame, node, f"reads `{module.__name__}.{name}` of a module that was not imported")
     origin = GlobalName(namespace_of(vars(module)), name)
     problem = constancy.why_rebound(origin)
     if problem is not None:

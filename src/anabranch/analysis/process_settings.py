@@ -35,10 +35,14 @@ _OF_LIBRARIES = {
     "csv": words("field_size_limit register_dialect unregister_dialect"),
     "calendar": words("setfirstweekday"),
     "mimetypes": words("add_type"),
-    "numpy": words("set_printoptions seterr seterrcall setbufsize set_string_function set_numeric_ops"),
+    "numpy": words(
+        "set_printoptions seterr seterrcall setbufsize set_string_function set_numeric_ops errstate printoptions"
+    ),
+    "decimal": words("localcontext"),
 }
 _COMMON = words("register unregister filters")  # names that others have, too
 _FOR_WARNINGS = words("filterwarnings simplefilter")
+_FOR_A_BLOCK = words("errstate printoptions localcontext")
 _answers: dict[tuple[int, int], tuple[Namespace, Problem | None]] = {}
 
 
@@ -111,11 +115,14 @@ def _may_be(receiver: ast.expr, module: str, name: str, text: SourceText, where:
 
 
 def _is_harmless(name: str, use: Use) -> bool:
-    """`warnings.filterwarnings("ignore")`: who is warned gets the same tuples, unless warnings are errors."""
-    if name not in _FOR_WARNINGS:
-        return False
+    """`warnings.filterwarnings("ignore")`, `with np.errstate(…):`: it changes no tuples, or is over with the block."""
     call = use.text.parents.get(use.node)
     if not isinstance(call, ast.Call) or call.func is not use.node:
+        return False
+    if name in _FOR_A_BLOCK:
+        around = use.text.parents.get(call)
+        return isinstance(around, ast.withitem) or call in getattr(around, "decorator_list", ())
+    if name not in _FOR_WARNINGS:
         return False
     given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "action")]
     match given:
