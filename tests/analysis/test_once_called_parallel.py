@@ -1,11 +1,18 @@
-"""Programs that the analysis called parallel once, and that gave other tuples in parallel: none is any more."""
+"""Programs that the analysis called parallel once, and that gave other tuples in parallel: none is any more.
+
+Beside them stand attacks: programs that were written to be mistaken for parallel ones, whether they were or not.
+"""
 
 from __future__ import annotations
 
+import csv
 import decimal
 import importlib.util
+import locale
+import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,21 +25,44 @@ from anabranch.graph.schema import schema_of
 from .traps.ask import out_of_sight
 
 HEADER = "from typing import NamedTuple\nclass T(NamedTuple):\n    k: int\n    v: float\n"
-_TEXT = Path(__file__).with_name("once_called_parallel.txt").read_text()
-PROGRAMS = dict(part.split("\n", 1) for part in re.split(r"^#### ", _TEXT, flags=re.MULTILINE)[1:])
+
+
+def _programs(folder: str) -> dict[str, str]:
+    texts = [file.read_text() for file in sorted(Path(__file__).with_name(folder).glob("*.txt"))]
+    return dict(part.split("\n", 1) for text in texts for part in re.split(r"^#### ", text, flags=re.MULTILINE)[1:])
+
+
+PROGRAMS = _programs("once_called_parallel")
+ATTACKS = _programs("attacks")
+_SOME = list(ATTACKS) if os.environ.get("ANABRANCH_TESTS") == "full" else list(ATTACKS)[::12]
 
 
 @pytest.fixture
 def settings_of_the_process() -> Iterator[None]:
     """Some of the programs set them."""
-    with decimal.localcontext(), np.printoptions(), np.errstate():
+    limits = csv.field_size_limit(), sys.getrecursionlimit(), sys.get_int_max_str_digits()
+    with decimal.localcontext(), np.printoptions(), np.errstate(), warnings.catch_warnings():
         yield
+    csv.field_size_limit(limits[0])
+    sys.setrecursionlimit(limits[1])
+    sys.set_int_max_str_digits(limits[2])
+    locale.setlocale(locale.LC_ALL, "C")
 
 
 @pytest.mark.usefixtures("settings_of_the_process")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_not_parallel(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, *others = re.split(r"^## file (\w+)\.py\n", PROGRAMS[name], flags=re.MULTILINE)
+    _assert_not_parallel(PROGRAMS[name], tmp_path, monkeypatch)
+
+
+@pytest.mark.usefixtures("settings_of_the_process")
+@pytest.mark.parametrize("name", _SOME)
+def test_an_attack_is_not_parallel(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _assert_not_parallel(ATTACKS[name], tmp_path, monkeypatch)
+
+
+def _assert_not_parallel(program_text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, *others = re.split(r"^## file (\w+)\.py\n", program_text, flags=re.MULTILINE)
     for module_name, text in zip(others[::2], others[1::2], strict=True):
         (tmp_path / f"{module_name}.py").write_text(text)
     file = tmp_path / "generated_program.py"

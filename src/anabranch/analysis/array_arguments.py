@@ -12,11 +12,11 @@ from anabranch.analysis.words import words
 
 # What these give is new, whatever they are given; others may give back their argument, or a view on it.
 ALWAYS_NEW = words(
-    """all allclose any arange argmax argmin argsort array array_equal average bincount cholesky concatenate convolve
-    corrcoef count_nonzero cov cross cumprod cumsum det diff digitize dot empty eye full full_like geomspace histogram
-    hstack identity inner interp inv isin kron linspace logspace mean nanmax nanmean nanmin nanstd nansum nanvar norm
-    ones ones_like outer percentile pinv polyfit polyval prod ptp quantile searchsorted solve sort stack std sum tile
-    vander var vdot vstack where zeros zeros_like"""
+    """all allclose any arange argmax argmin argsort array array_equal average bincount cholesky concatenate
+    convolve corrcoef count_nonzero cov cross cumprod cumsum det digitize dot empty eye full full_like geomspace
+    hstack identity inner interp inv isin kron linspace logspace mean nanmax nanmean nanmin nanstd nansum nanvar
+    norm ones ones_like outer percentile pinv polyfit polyval prod ptp quantile searchsorted solve sort stack std
+    sum tile vander var vdot vstack where zeros zeros_like"""
 )
 _WRITING = words("out copy overwrite_input overwrite_a overwrite_b")
 

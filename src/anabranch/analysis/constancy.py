@@ -19,6 +19,7 @@ from anabranch.analysis.constant_variables import (
 )
 from anabranch.analysis.holders import why_held
 from anabranch.analysis.instances import IsIdle, never, spellings, written_attribute
+from anabranch.analysis.later_code import why_not_all_is_loaded
 from anabranch.analysis.modules import moment, world
 from anabranch.analysis.origins import (
     ClassAttribute,
@@ -68,9 +69,10 @@ def why_rebound(origin: Origin) -> Problem | None:
                 _rebound[key] = Problem(found[0], found[1]) if found else None
             case Default() | Given():
                 _rebound[key] = None
-        if _rebound[key] is None:
-            namespace = namespace_around(origin)
-            _rebound[key] = exchanged_by_other_means(namespace, _names_of(origin)) if namespace is not None else None
+        namespace = namespace_around(origin)
+        if _rebound[key] is None and namespace is not None:
+            names = _names_of(origin)
+            _rebound[key] = exchanged_by_other_means(namespace, names) or why_not_all_is_loaded(namespace)
     return _rebound[key]
 
 

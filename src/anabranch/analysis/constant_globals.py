@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 
+from anabranch.analysis.borrowed_methods import is_taken_from_its_class
 from anabranch.analysis.constant_uses import (
     Problem,
     bad_use,
@@ -18,7 +19,7 @@ from anabranch.analysis.modules import Namespace, mentioned_modules, neighbours
 from anabranch.analysis.origins import GlobalName
 from anabranch.analysis.reading import Reader
 from anabranch.analysis.resolving import resolve
-from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.scopes import is_local, owner_of, scope_of
 from anabranch.analysis.shapes import Shape
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 from anabranch.analysis.words import words
@@ -162,7 +163,7 @@ def may_stand_for(receiver: ast.AST, use: Use, where: Namespace, module: Namespa
         found = resolve(receiver, where.names)
         if found is not None:
             return isinstance(found, type(sys)) and vars(found) is module.names
-    if module.module is None or is_definitely_an_instance(receiver, use):
+    if module.module is None or is_definitely_an_instance(receiver, use, where):
         return False
     name = module.module.__name__
     # A variable may hold the module only if somebody has it as an object.
@@ -176,21 +177,20 @@ def may_stand_for(receiver: ast.AST, use: Use, where: Namespace, module: Namespa
     )
 
 
-def is_definitely_an_instance(receiver: ast.AST, use: Use) -> bool:
-    """`self`, or `super()`, in a method."""
+def is_definitely_an_instance(receiver: ast.AST, use: Use, where: Namespace) -> bool:
+    """`self`, or `super()`, in a method that nobody calls with something else."""
     match receiver:
         case ast.Call(func=ast.Name(id="super")):
             return True
         case ast.Name(id=name):
-            owner = next(
-                (n for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS) and name in scope_of(n).own), None
-            )
-            return (
-                isinstance(owner, ast.FunctionDef)
-                and isinstance(use.text.parents.get(owner), ast.ClassDef)
-                and scope_of(owner).parameters[:1] == (name,)
-                and not owner.decorator_list
-                and not any(is_store(u.node) for u in uses_of(use.text).variables[owner, name])
-            )
+            owner = owner_of(name, receiver, use.text)
+            holder = use.text.parents.get(owner) if owner is not None else None
+            if not isinstance(owner, ast.FunctionDef) or not isinstance(holder, ast.ClassDef):
+                return False
+            if scope_of(owner).parameters[:1] != (name,) or owner.decorator_list:
+                return False
+            if any(is_store(each.node) for each in uses_of(use.text).variables[owner, name]):
+                return False
+            return not is_taken_from_its_class(owner, holder, use.text, where.names)
         case _:
             return False

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.analysis.fresh_arrays import is_definitely_a_new_array
+from anabranch.analysis.fresh_objects import is_definitely_fresh
 from anabranch.analysis.modules import Namespace
-from anabranch.analysis.reading import Kind, Reader, is_definitely_fresh
+from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.shapes import UNKNOWN_SHAPE
 from anabranch.analysis.uses import Use
 from anabranch.errors import Location

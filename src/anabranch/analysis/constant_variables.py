@@ -17,10 +17,11 @@ from anabranch.analysis.constant_uses import (
     written_by_stray,
 )
 from anabranch.analysis.constructor_arguments import is_definitely_given_fresh, is_field
+from anabranch.analysis.fresh_objects import is_definitely_fresh
 from anabranch.analysis.instances import IsIdle, attribute_uses, never, spellings
 from anabranch.analysis.modules import namespace_of, neighbours
 from anabranch.analysis.origins import Default, GlobalName, Variable
-from anabranch.analysis.reading import Kind, Reader, is_definitely_fresh
+from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.receivers import Receiver, argument_of
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import Shape

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from anabranch.analysis.fresh_objects import is_definitely_fresh
 from anabranch.analysis.modules import namespace_of, neighbours
-from anabranch.analysis.reading import Reader, is_definitely_fresh
+from anabranch.analysis.reading import Reader
 from anabranch.analysis.receivers import argument_of
-from anabranch.analysis.resolving import resolve
+from anabranch.analysis.resolving import resolve, stands_for_now
 from anabranch.analysis.scopes import scope_of
 from anabranch.analysis.uses import Use, uses_of
 
@@ -74,12 +75,12 @@ def _all_calls(cls: type, is_right: Callable[[ast.Call, Reader], bool], reader: 
         for text in other.texts:
             there = Reader(text, other.names, reader.shape)
             replacing = [*uses_of(text).globals["replace"], *uses_of(text).attributes["replace"]]
-            if any(resolve(use.node, other.names) is dataclasses.replace for use in replacing):
+            if any(stands_for_now(use.node, other.names) is dataclasses.replace for use in replacing):
                 return False
             for name in names:
                 uses = [*(uses_of(text).globals[name] if name in other.names else ()), *uses_of(text).attributes[name]]
                 for use in uses:
-                    if isinstance(use.node, ast.ClassDef | ast.Import | ast.ImportFrom):
+                    if use.is_annotation or isinstance(use.node, ast.ClassDef | ast.Import | ast.ImportFrom):
                         continue
                     call = text.parents.get(use.node)
                     if isinstance(call, ast.Attribute) and not isinstance(use.node, ast.Attribute):

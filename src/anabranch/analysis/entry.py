@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from anabranch.analysis.copies import mind_copies
 from anabranch.analysis.home import Home, home_of
 from anabranch.analysis.live_code import is_of_dataclasses
 from anabranch.analysis.lookup import static
@@ -76,6 +77,7 @@ def receive(run: Run, root: Frame, schema: Schema) -> Value:
     """The input tuple as the engine hands it over, with all that its class may do when it is taken apart."""
     given = input_tuple(run, schema)
     touch(run, root, given, root.node)
+    mind_copies(run, root, schema.type, root.node)
     for name in ("__iter__", "__getitem__", "__len__", "__getattribute__", "__getattr__"):
         if user_method(schema.type, name) is not None:
             run.share(root, root.node, f"gets a `{schema.type.__name__}`, whose `{name}` cannot be followed")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
+import sys
 import types
 from dataclasses import replace
 from typing import Any
 
 from anabranch.analysis import constancy, logging_calls
+from anabranch.analysis.copies import mind_copies
 from anabranch.analysis.genuine import is_own_class, is_replaced
 from anabranch.analysis.lifting import READABLE, is_array, is_made_by_named_tuple, is_named_tuple_class, is_user_class
 from anabranch.analysis.locales import names_in_calendar
@@ -25,7 +27,7 @@ from anabranch.analysis.lookup import (
 from anabranch.analysis.modules import is_library_module, namespace_of
 from anabranch.analysis.origins import ClassAttribute, GlobalName, InstanceAttribute
 from anabranch.analysis.patching import CALL_YOUR_OWN, REPLACED, patched_module
-from anabranch.analysis.protocols import mind_copies, refuse_unknown_methods
+from anabranch.analysis.protocols import refuse_unknown_methods
 from anabranch.analysis.purity import is_numpy_ufunc
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.settled import is_settled
@@ -94,6 +96,8 @@ def _of_module(run: Run, frame: Frame, module: types.ModuleType, name: str, node
             return run.unknown(frame, node, f"uses `{module.__name__}.{name}`, {REPLACED}", CALL_YOUR_OWN)
         named = names_in_calendar(found, frame.home.namespace)
         return one(run.lift(named if named is not None else found, None))
+    if sys.modules.get(module.__name__) is not module:
+        return run.unknown(frame, node, f"reads `{module.__name__}.{name}` of a module that was not imported")
     origin = GlobalName(namespace_of(vars(module)), name)
     problem = constancy.why_rebound(origin)
     if problem is not None:

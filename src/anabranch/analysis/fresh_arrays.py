@@ -11,7 +11,7 @@ from anabranch.analysis.lifting import is_array, is_array_scalar
 from anabranch.analysis.purity import is_numpy_ufunc, spec_of
 from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.resolving import resolve
-from anabranch.analysis.scopes import FUNCTIONS, scope_of
+from anabranch.analysis.scopes import owner_of, scope_of
 from anabranch.analysis.shapes import DEEPEST
 from anabranch.analysis.uses import uses_of
 from anabranch.analysis.words import words
@@ -34,8 +34,8 @@ def is_definitely_a_new_array(node: ast.AST | None, reader: Reader) -> bool:
 def _is_new_variable(node: ast.Name, reader: Reader) -> bool:
     """Whether a variable of a function gets nothing but new arrays, and the function gives them to nobody else."""
     text = reader.text
-    owner = next((n for n in text.enclosing(node) if isinstance(n, FUNCTIONS)), None)
-    if owner is None or node.id not in scope_of(owner).own or node.id in scope_of(owner).parameters:
+    owner = owner_of(node.id, node, text)
+    if owner is None or node.id in scope_of(owner).parameters:
         return False
     for use in uses_of(text).variables[owner, node.id]:
         parent = text.parents.get(use.node)

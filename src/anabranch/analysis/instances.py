@@ -6,11 +6,15 @@ import ast
 import sys
 from collections.abc import Callable, Iterator
 
+from anabranch.analysis.class_families import related_names
+from anabranch.analysis.constant_uses import Problem, location_of
+from anabranch.analysis.library_writers import written_by_library
 from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
-from anabranch.analysis.receivers import CONSTRUCTION, Receiver, receiver_of, related_names
+from anabranch.analysis.receivers import CONSTRUCTION, Receiver, receiver_of
 from anabranch.analysis.scopes import FUNCTIONS
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.special_methods import is_method_name, user_method
+from anabranch.analysis.strings import words_in_strings
 from anabranch.analysis.uses import WAYS_TO_GLOBALS, Use, uses_of
 from anabranch.errors import Location
 
@@ -80,6 +84,25 @@ def written_attribute(
     for use, receiver in _dynamic_writes(cls, name):
         if _is_write(use, receiver, is_instance):
             return "may be assigned by other means", Location(use.text.file, getattr(use.node, "lineno", 1))
+    namespace = namespace_of(vars(sys.modules[cls.__module__]))
+    shared = _shared_attributes(cls, namespace) if is_instance else None
+    problem = shared or written_by_library(cls, namespace)
+    return (problem.text, problem.location) if problem is not None else None
+
+
+def _shared_attributes(cls: type, namespace: Namespace) -> Problem | None:
+    """Where an instance may be given a dictionary of attributes that another has, too."""
+    related = related_names(cls)
+    for other in neighbours(namespace):
+        for text in other.texts:
+            for use in uses_of(text).attributes.get("__dict__", ()):
+                assert isinstance(use.node, ast.Attribute)
+                if isinstance(use.node.ctx, ast.Load):
+                    continue
+                if receiver_of(use.node.value, text, other.names, cls, related) is not Receiver.UNRELATED:
+                    return Problem("may be an attribute of another object, too", location_of(use))
+            if "__dict__" in words_in_strings(text):
+                return Problem("may be an attribute of another object, too", Location(text.file, 1))
     return None
 
 

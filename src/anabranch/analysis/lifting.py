@@ -12,6 +12,7 @@ from typing import Any
 from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.methods import ATOM_TYPES
 from anabranch.analysis.origins import Origin, inside
+from anabranch.analysis.special_methods import own_way_of_copying
 from anabranch.analysis.values import NOTHING, PLAIN_ATOM, UNKNOWN, Atom, Const, GaveUp, Plain, Thing, Tup, Value
 
 _LONGEST_TUPLE = 24
@@ -59,6 +60,8 @@ def lift(held: Any, origin: Origin | None) -> Thing:
     if is_array_scalar(held):
         return Atom(Plain)
     if isinstance(held, tuple) and ((kind is tuple and len(held) <= _LONGEST_TUPLE) or is_named_tuple_class(kind)):
+        if kind is not tuple and own_way_of_copying(kind) is not None:
+            return Const(held, origin)
         return Tup(kind, tuple(frozenset({lift(part, inside(origin))}) for part in held))
     return Const(held, origin)
 

@@ -19,7 +19,7 @@ from anabranch.analysis.constant_globals import is_definitely_an_instance
 from anabranch.analysis.constant_uses import is_store
 from anabranch.analysis.holders import is_held_only_by
 from anabranch.analysis.lifting import is_user_class
-from anabranch.analysis.modules import is_library_function, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, is_library_function, namespace_of, neighbours, world
 from anabranch.analysis.patching import changed_library
 from anabranch.analysis.protocols import class_of, turn_into_text
 from anabranch.analysis.reflection import may_reach
@@ -206,13 +206,13 @@ def _find_addition(names: dict[str, Any]) -> str | None:
                     return "to which a function adds code of the program's own"
             for name in _METHODS & uses.attributes.keys():
                 for use in uses.attributes[name]:
-                    if use.is_deferred and is_store(use.node) and (has_classes or not _is_of_self(use)):
+                    if use.is_deferred and is_store(use.node) and (has_classes or not _is_of_self(use, namespace)):
                         return "one of whose methods a function may exchange"
     return None
 
 
-def _is_of_self(use: Use) -> bool:
-    return isinstance(use.node, ast.Attribute) and is_definitely_an_instance(use.node.value, use)
+def _is_of_self(use: Use, where: Namespace) -> bool:
+    return isinstance(use.node, ast.Attribute) and is_definitely_an_instance(use.node.value, use, where)
 
 
 def _subclasses() -> list[type]:

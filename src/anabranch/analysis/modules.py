@@ -272,6 +272,15 @@ def neighbours(namespace: Namespace) -> list[Namespace]:
     return component
 
 
+def reached_from(namespace: Namespace) -> list[Namespace]:
+    """The namespaces that this one imports or names, and so on; not those that import it."""
+    around = neighbours(namespace)
+    found = [namespace]
+    for member in found:  # grows while it is walked
+        found += [each for each in around if not any(each is one for one in found) and _reaches(member, each)]
+    return found
+
+
 def _are_linked(one: Namespace, other: Namespace) -> bool:
     return _reaches(one, other) or _reaches(other, one)
 

@@ -7,19 +7,21 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any
 
+from anabranch.analysis.borrowed_methods import is_taken_from_its_class
 from anabranch.analysis.constant_uses import Problem, is_store, location_of, written_by_stray
+from anabranch.analysis.later_code import why_not_all_is_loaded
+from anabranch.analysis.library_containers import changed_containers, library_of
+from anabranch.analysis.module_values import has_modules_as_values
 from anabranch.analysis.modules import Namespace, is_library_class, is_library_module, namespace_of, neighbours, world
+from anabranch.analysis.process_settings import set_libraries, why_not_as_in_a_worker
 from anabranch.analysis.reflection import exchanged_by_other_means
-from anabranch.analysis.resolving import reassigned_names, resolve
-from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.resolving import reassigned_names, resolve, stands_for_now
+from anabranch.analysis.scopes import FUNCTIONS, binder_of, is_local, owner_of, scope_of
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import Use, uses_of
-from anabranch.analysis.words import words
 
 # Through these a function becomes another one.
 _PARTS_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "cell_contents", "__wrapped__")
-# They change how all of numpy computes and shows, in this process alone.
-_SETTINGS_OF_NUMPY = words("set_printoptions seterr seterrcall setbufsize set_string_function set_numeric_ops")
 _WAYS_TO_MODULES = frozenset({"modules", "import_module", "__import__"})
 
 
@@ -40,6 +42,8 @@ def _patches_around(namespace: Namespace) -> _Patches:
     if key not in _patches:
         found = _Patches()
         for other in neighbours(namespace):
+            for library, use in (*set_libraries(other), *changed_containers(other)):
+                found.libraries.setdefault(library_of(library), use)
             for text in other.texts:
                 uses = uses_of(text)
                 for name, attribute_uses in uses.attributes.items():
@@ -48,9 +52,6 @@ def _patches_around(namespace: Namespace) -> _Patches:
                             _collect(found, name, use, other)
                         if is_store(use.node):
                             _collect_library(found, use.node, use, other)
-                for name in _SETTINGS_OF_NUMPY & (uses.attributes.keys() | uses.globals.keys()):
-                    for use in (*uses.attributes[name], *uses.globals[name]):
-                        found.libraries.setdefault("numpy", use)
                 for use in uses.dynamic:
                     if use.is_deferred:
                         _collect_dynamic(found, use, other)
@@ -65,7 +66,9 @@ def _collect(found: _Patches, name: str, use: Use, where: Namespace) -> None:
     is_taken_apart = isinstance(use.text.parents.get(use.node), ast.Subscript)  # f.__kwdefaults__["x"] = 1
     if name in _PARTS_OF_FUNCTIONS and (is_store(use.node) or is_taken_apart):
         found.functions.append((_resolved(use.node.value, use, where), use))
-    if is_store(use.node) and (_may_be_library_module(use.node.value, use, where) or _is_given(use.node.value, use)):
+    if is_store(use.node) and (
+        _may_be_library_module(use.node.value, use, where) or _is_given(use.node.value, use, where)
+    ):
         found.modules.setdefault(name, []).append((_resolved(use.node.value, use, where), use))
 
 
@@ -91,16 +94,11 @@ def _collect_library(found: _Patches, node: ast.AST, use: Use, where: Namespace)
             changed = target
         case _:
             return
-    held = _resolved(changed, use, where)
+    held = _stands_for_now(changed, use, where)
     if isinstance(held, ModuleType) and is_library_module(held):
-        found.libraries.setdefault(_library_of(held.__name__), use)
+        found.libraries.setdefault(library_of(held.__name__), use)
     elif isinstance(held, type) and is_library_class(held):
-        found.libraries.setdefault(_library_of(held.__module__), use)
-
-
-def _library_of(module: str) -> str:
-    """The library that a module belongs to; its part in C counts as one with it."""
-    return module.split(".")[0].lstrip("_")
+        found.libraries.setdefault(library_of(held.__module__), use)
 
 
 def _resolved(node: ast.AST, use: Use, where: Namespace) -> Any:
@@ -112,34 +110,41 @@ def _resolved(node: ast.AST, use: Use, where: Namespace) -> Any:
     return resolve(node, where.names)
 
 
+def _stands_for_now(node: ast.AST, use: Use, where: Namespace) -> Any:
+    base = node
+    while isinstance(base, ast.Attribute):
+        base = base.value
+    is_variable = isinstance(base, ast.Name) and is_local(base.id, node, use.text)
+    return None if is_variable else stands_for_now(node, where.names)
+
+
 def _may_be_library_module(node: ast.AST, use: Use, where: Namespace) -> bool:
     words = {n.attr if isinstance(n, ast.Attribute) else getattr(n, "id", "") for n in walk(node)}
     if words & _WAYS_TO_MODULES or _is_imported(node, use) or words & reassigned_names(where):
         return True
-    return isinstance(_resolved(node, use, where), ModuleType)
+    return isinstance(_resolved(node, use, where) or _stands_for_now(node, use, where), ModuleType)
 
 
-def _is_given(node: ast.AST, use: Use) -> bool:
-    """Whether it is a variable of a function that may stand for anything: not for the object of a method."""
+def _is_given(node: ast.AST, use: Use, where: Namespace) -> bool:
+    """Whether it may stand for anything, even a module: a variable of a function, but not the object of a method."""
     if not isinstance(node, ast.Name):
-        return False
-    for around in use.text.enclosing(node):
-        if isinstance(around, FUNCTIONS) and node.id in scope_of(around).own:
-            parameters = scope_of(around).parameters
-            is_method = isinstance(use.text.parents.get(around), ast.ClassDef)
-            return not (is_method and parameters[:1] == (node.id,))
-    return False
+        return _resolved(node, use, where) is None and has_modules_as_values(where)
+    around = binder_of(node.id, node, use.text)
+    if not isinstance(around, FUNCTIONS):
+        return around is not None
+    holder = use.text.parents.get(around)
+    if not isinstance(holder, ast.ClassDef) or scope_of(around).parameters[:1] != (node.id,):
+        return True
+    return isinstance(around, ast.Lambda) or is_taken_from_its_class(around, holder, use.text, where.names)
 
 
 def _is_imported(node: ast.AST, use: Use) -> bool:
     """Whether a variable of a function gets its value from an import inside the function."""
-    if not isinstance(node, ast.Name):
+    owner = owner_of(node.id, node, use.text) if isinstance(node, ast.Name) else None
+    if owner is None or not isinstance(node, ast.Name):
         return False
-    for around in use.text.enclosing(node):
-        if isinstance(around, FUNCTIONS) and node.id in scope_of(around).own:
-            stores = uses_of(use.text).variables[around, node.id]
-            return any(isinstance(store.node, ast.Import | ast.ImportFrom) for store in stores)
-    return False
+    stores = uses_of(use.text).variables[owner, node.id]
+    return any(isinstance(store.node, ast.Import | ast.ImportFrom) for store in stores)
 
 
 def patched_function(function: FunctionType) -> Problem | None:
@@ -151,13 +156,13 @@ def patched_function(function: FunctionType) -> Problem | None:
     for target, use in _patches_around(namespace).functions:
         if target is None or target is function:
             return Problem("is changed by another function", location_of(use))
-    return None
+    return why_not_all_is_loaded(namespace) or why_not_as_in_a_worker(namespace)
 
 
 def changed_library(held: Any, names: dict[str, Any]) -> Problem | None:
     """Why a function or class of a library may not do what it does in a worker, for the program with these globals."""
     libraries = _patches_around(namespace_of(names)).libraries
-    use = libraries.get(_library_of(str(getattr(held, "__module__", None)))) if libraries else None
+    use = libraries.get(library_of(str(getattr(held, "__module__", None)))) if libraries else None
     return Problem("belongs to a library that the program has changed", location_of(use)) if use else None
 
 
@@ -175,4 +180,4 @@ def patched_module(module: ModuleType, name: str, names: dict[str, Any]) -> Prob
     for target, use in [*patches.get(name, ()), *patches.get("*", ())] if patches else ():
         if target is None or target is module:
             return Problem("is exchanged by a function", location_of(use))
-    return exchanged_by_other_means(namespace, [name])
+    return exchanged_by_other_means(namespace, [name]) or why_not_all_is_loaded(namespace)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import copyreg
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Generic, Protocol
 
+from anabranch.analysis.copies import mind_copies
 from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.instances import written_special_method
 from anabranch.analysis.lifting import is_user_class
@@ -225,17 +225,6 @@ def refuse_unknown_methods(run: Run, frame: Frame, cls: type, node: ast.AST) -> 
 @PerClass
 def _written(cls: type) -> tuple[str, Location] | None:
     return written_special_method(cls)
-
-
-_OF_COPIES = ("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
-
-
-def mind_copies(run: Run, frame: Frame, cls: type, node: ast.AST) -> None:
-    """An object that says itself what a copy of it is like may be another one in a worker."""
-    own = next((name for name in _OF_COPIES if user_method(cls, name) is not None), None)
-    if own is not None or cls in copyreg.dispatch_table:
-        how = f"`{own}`" if own is not None else "`copyreg`"
-        run.share(frame, node, f"uses a `{cls.__name__}`, for which {how} says what a worker gets in its place")
 
 
 def special(run: Run, frame: Frame, thing: Thing, construct: str, args: Args, node: ast.AST) -> Value | None:

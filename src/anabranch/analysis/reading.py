@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import ast
-import collections
 import copy
 import re
-import sys
 from dataclasses import dataclass, replace
 from enum import Enum
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 from anabranch.analysis import purity
 from anabranch.analysis.array_arguments import ALWAYS_NEW, may_write_to_arguments
-from anabranch.analysis.methods import ANY_CHANGING, ATOM_TYPES
-from anabranch.analysis.modules import is_library_module, namespace_of, neighbours
+from anabranch.analysis.methods import ANY_CHANGING
+from anabranch.analysis.modules import namespace_of, neighbours
 from anabranch.analysis.resolving import resolve
-from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.scopes import is_local, owner_of
 from anabranch.analysis.shapes import DEEPEST, Shape
-from anabranch.analysis.source import SourceText, locate
-from anabranch.analysis.special_methods import methods_called_by, user_method
+from anabranch.analysis.source import SourceText
+from anabranch.analysis.special_methods import methods_called_by
 from anabranch.analysis.uses import uses_of
 from anabranch.analysis.values import FunctionNode
 from anabranch.analysis.words import words
@@ -30,10 +27,6 @@ _READING_METHODS = words(
     issuperset isdisjoint most_common elements total tolist mean sum min max std substitute safe_substitute"""
 )
 _SCALAR_METHODS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "total"})
-_FRESH_METHODS = words(
-    """split rsplit splitlines copy read readlines tolist groupdict findall fromkeys union intersection difference
-    symmetric_difference  most_common read_text"""
-)
 _TEXT_METHODS = words("translate startswith endswith format_map")
 _NEW_FROM_ARRAYS = words(
     "all any argmax argmin argsort astype copy cumsum dot item max mean min prod std sum tolist var"
@@ -44,9 +37,8 @@ _READING_BUILTINS: tuple[Any, ...] = (
     len, sorted, min, max, sum, any, all, list, tuple, set, frozenset, dict, enumerate, zip, range, str, repr, print,
     isinstance, reversed, bool, map, filter, type, round, abs, format, int, float,
 )  # fmt: skip
+_TELLING: tuple[Any, ...] = (len, bool, isinstance, int, float, str, repr, format)  # what they give holds no part
 _TAKING_KEYS: tuple[Any, ...] = (sorted, list, tuple, set, frozenset, sum, any, all, min, max)
-_MAKING_NEW = ("builtins", "collections", "array", "string")
-_NOT_FRESH: tuple[Any, ...] = (vars, globals, locals, getattr, next, iter, max, min, sum, __import__)
 
 
 class Kind(Enum):
@@ -84,7 +76,7 @@ class Reader:
             case ast.Subscript(value=value, ctx=ctx) if value is node:
                 if not isinstance(ctx, ast.Load) or self.shape.grows:
                     return Kind.CHANGES
-                is_view = self.shape.is_array and not _is_definitely_no_slice(parent.slice)
+                is_view = self.shape.is_array and not _is_definitely_a_number(parent.slice)
                 return self.kind(parent) if is_view else self._part(parent)
             case ast.Attribute(attr=name, ctx=ctx):
                 return self._attribute(parent, name) if isinstance(ctx, ast.Load) else Kind.CHANGES
@@ -126,8 +118,8 @@ class Reader:
 
     def _variable(self, target: ast.Name) -> Kind:
         """How a function uses a variable that it gave the object to."""
-        owner = next((n for n in self.text.enclosing(target) if isinstance(n, FUNCTIONS)), None)
-        if owner is None or target.id not in scope_of(owner).own or (owner, target.id) in self.followed:
+        owner = owner_of(target.id, target, self.text)
+        if owner is None or (owner, target.id) in self.followed:
             return Kind.ESCAPES
         inner = replace(self, followed=self.followed | {(owner, target.id)})
         result = Kind.READS
@@ -202,7 +194,7 @@ class Reader:
         if any(callee is reading for reading in _READING_BUILTINS):
             if callee in (min, max) and len(call.args) > 1:
                 return Kind.ESCAPES
-            if callee in (len, bool, isinstance) or (self.shape.is_mapping and callee in _TAKING_KEYS):
+            if callee in _TELLING or (self.shape.is_mapping and callee in _TAKING_KEYS):
                 return Kind.READS
             return self._if_parts_immutable()
         if str(getattr(callee, "__module__", "")).split(".")[0] == "anabranch":
@@ -229,9 +221,17 @@ class Reader:
         return not isinstance(base, ast.Name) or is_local(base.id, function, self.text)
 
 
-def _is_definitely_no_slice(index: ast.expr) -> bool:
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(isinstance(part, ast.Constant | ast.Attribute | ast.BinOp | ast.UnaryOp) for part in parts)
+def _is_definitely_a_number(index: ast.expr) -> bool:
+    """Whether an index is a whole number that is plain to see, or one for each axis; anything else may give a view."""
+    match index:
+        case ast.Tuple(elts=parts):
+            return all(map(_is_definitely_a_number, parts))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_definitely_a_number(operand)
+        case ast.Constant(value=value):
+            return type(value) is int
+        case _:
+            return False
 
 
 def _worst(one: Kind, other: Kind) -> Kind:
@@ -286,125 +286,3 @@ def _defined_names(text: SourceText) -> frozenset[str]:
         assigned = re.findall(r"(\w+)\s*(?::[^=\n]*)?=", text.text)
         _defined[text] = frozenset((*re.findall(r"\bdef\s+(\w+)", text.text), *assigned))
     return _defined[text]
-
-
-def is_definitely_fresh(node: ast.AST | None, names: dict[str, Any], are_parts_immutable: bool) -> bool:
-    """Whether an expression makes an object nobody else holds, nor, where that matters, any part of it."""
-    match node:
-        case ast.Constant() | ast.JoinedStr():
-            return True
-        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
-            return are_parts_immutable or all(_is_fresh_part(part, names) for part in parts)
-        case ast.Dict(values=values):
-            return are_parts_immutable or all(_is_fresh_part(part, names) for part in values)
-        case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.DictComp(value=part):
-            return are_parts_immutable or _is_fresh_part(part, names)
-        case ast.BinOp():
-            return are_parts_immutable
-        case ast.IfExp(body=body, orelse=orelse):
-            return all(is_definitely_fresh(part, names, are_parts_immutable) for part in (body, orelse))
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="str"), attr="maketrans")):
-            return True
-        case ast.Call(func=function, args=[inner]) if resolve(function, names) is MappingProxyType:
-            return is_definitely_fresh(inner, names, are_parts_immutable)
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _FRESH_METHODS and not _is_of_module(node.func, names):
-            return are_parts_immutable and is_definitely_no_method_of_the_user(name, names)
-        case ast.Call(func=function):
-            return _makes_something_fresh(resolve(function, names), node, names, are_parts_immutable)
-        case _:
-            return False
-
-
-def _is_of_module(function: ast.expr, names: dict[str, Any]) -> bool:
-    return isinstance(function, ast.Attribute) and isinstance(resolve(function.value, names), ModuleType)
-
-
-def _is_fresh_part(node: ast.AST | None, names: dict[str, Any]) -> bool:
-    return is_definitely_fresh(node, names, are_parts_immutable=False)
-
-
-def _makes_something_fresh(callee: Any, call: ast.Call, names: dict[str, Any], are_parts_immutable: bool) -> bool:
-    if callee is None or any(callee is one for one in _NOT_FRESH):
-        return False
-    if callee is sorted or (isinstance(callee, type) and _is_plain_container(callee)):
-        return are_parts_immutable or not (call.args or call.keywords)
-    spec = purity.spec_of(callee)
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if spec is not None and not spec.may_return:
-        return are_parts_immutable or not spec.holds
-    if spec is not None:
-        return all(_holds_nothing_of_others(argument, names) for argument in given)
-    if callee is copy.deepcopy or (callee is copy.copy and are_parts_immutable):
-        return True
-    if not isinstance(callee, FunctionType | BuiltinFunctionType):
-        return False
-    module = sys.modules.get(callee.__module__ or "")
-    if module is not None and is_library_module(module):
-        # What a library function makes is its caller's, unless it is what it was given.
-        return all(_holds_nothing_of_others(argument, names) for argument in given)
-    return are_parts_immutable and isinstance(callee, FunctionType) and _returns_something_fresh(callee)
-
-
-def _is_plain_container(cls: type) -> bool:
-    """Whether calling it makes a container as the library does: it is one of its classes, or made no different."""
-    if cls.__module__ in _MAKING_NEW:
-        return True
-    is_container = issubclass(cls, list | dict | set | collections.deque)
-    return is_container and type(cls) is type and not user_method(cls, "__new__") and not user_method(cls, "__init__")
-
-
-def _holds_nothing_of_others(node: ast.expr, names: dict[str, Any]) -> bool:
-    match node:
-        case ast.Constant() | ast.JoinedStr():
-            return True
-        case ast.Name() | ast.Attribute():
-            found = resolve(node, names)
-            return type(found) in ATOM_TYPES - {type(None)} or isinstance(found, type | ModuleType | FunctionType)
-        case ast.Call(func=function, args=arguments):
-            callee = resolve(function, names)
-            module = sys.modules.get(getattr(callee, "__module__", None) or "")
-            is_library = module is not None and is_library_module(module)
-            return is_library and all(_holds_nothing_of_others(argument, names) for argument in arguments)
-        case ast.BinOp(left=left, right=right):
-            return _holds_nothing_of_others(left, names) and _holds_nothing_of_others(right, names)
-        case _:
-            return False
-
-
-def _returns_something_fresh(function: FunctionType) -> bool:
-    """Whether each `return` gives a new container, or a variable that held one and went nowhere else."""
-    located = locate(function.__code__, function.__globals__)
-    if located is None or isinstance(located.node, ast.Lambda) or scope_of(located.node).is_generator:
-        return False
-    names, node = function.__globals__, located.node
-    reader = Reader(located.text, names, Shape(1))
-    returns = [n for n in ast.walk(node) if isinstance(n, ast.Return) and located.text.enclosing(n)[0] is node]
-    for statement in returns:
-        if isinstance(statement.value, ast.Name) and statement.value.id in scope_of(node).own:
-            if statement.value.id in scope_of(node).parameters:
-                return False
-            for use in uses_of(located.text).variables[node, statement.value.id]:
-                if use.function is not node or not _keeps_fresh(use.node, located.text, reader):
-                    return False
-        elif _calls(statement.value, function, names) or not is_definitely_fresh(statement.value, names, True):
-            return False
-    return bool(returns)
-
-
-def _calls(node: ast.AST | None, function: FunctionType, names: dict[str, Any]) -> bool:
-    return isinstance(node, ast.Call) and resolve(node.func, names) is function
-
-
-def _keeps_fresh(node: ast.AST, text: SourceText, reader: Reader) -> bool:
-    parent = text.parents.get(node)
-    match node, parent:
-        case ast.Name(ctx=ast.Store()), ast.Assign(value=value) | ast.AnnAssign(value=value):
-            return is_definitely_fresh(value, reader.names, True)
-        case ast.Name(ctx=ast.Store()), ast.AugAssign():
-            return True
-        case ast.Name(ctx=ast.Load()), ast.Return():
-            return True
-        case ast.Name(ctx=ast.Load()), _:
-            return reader.kind(node) is not Kind.ESCAPES
-        case _:
-            return False

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import abc
 import ast
-from abc import ABCMeta
+import contextlib
+import functools
+import typing
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from types import ModuleType
 from typing import Any
 
-from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
+from anabranch.analysis.borrowed_methods import is_taken_from_its_class
+from anabranch.analysis.class_families import related_names
+from anabranch.analysis.modules import Namespace, namespace_of, neighbours
 from anabranch.analysis.resolving import resolve
-from anabranch.analysis.scopes import FUNCTIONS, is_local, scope_of
+from anabranch.analysis.scopes import FUNCTIONS, is_local, owner_of, scope_of
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.special_methods import user_method
 from anabranch.analysis.uses import Use, uses_of
@@ -29,26 +34,14 @@ class Receiver(Enum):
     UNKNOWN = "not known"
 
 
-def related_names(cls: type) -> set[str]:
-    names = {base.__name__ for base in cls.__mro__}
-    waiting: list[type] = [cls]
-    while waiting:
-        children: list[type] = type.__subclasses__(waiting.pop())
-        for derived in children:
-            if derived.__name__ not in names:
-                names.add(derived.__name__)
-                waiting.append(derived)
-    return names
-
-
-def receiver_of(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type, related: set[str]) -> Receiver:
+def receiver_of(node: ast.AST, text: SourceText, names: dict[str, Any], cls: type, related: frozenset[str]) -> Receiver:
     match node:
         case ast.Name(id=name):
-            owner = _owner_of(node, name, text)
+            owner = owner_of(name, node, text)
             if owner is None and is_local(name, node, text):
-                return Receiver.UNKNOWN  # of a comprehension
+                return Receiver.UNKNOWN  # of a comprehension, or of a class
             if owner is not None and isinstance(text.parents.get(owner), ast.ClassDef):
-                return _parameter(owner, name, text, names, related)
+                return _parameter(owner, node, text, names, related)
             if owner is not None and name not in scope_of(owner).parameters:
                 return _from_assignments(owner, name, text, names, cls)
             if owner is not None:
@@ -90,13 +83,6 @@ def _known_instance(kind: type, cls: type) -> Receiver:
     return Receiver.INSTANCE if issubclass(kind, cls) or issubclass(cls, kind) else Receiver.UNRELATED
 
 
-def _owner_of(node: ast.AST, name: str, text: SourceText) -> FunctionNode | None:
-    for around in text.enclosing(node):
-        if isinstance(around, FUNCTIONS) and name in scope_of(around).own:
-            return around
-    return None
-
-
 def _from_assignments(owner: FunctionNode, name: str, text: SourceText, names: dict[str, Any], cls: type) -> Receiver:
     """What a variable of a function is, where it gets nothing but new instances of known classes."""
     found: list[Receiver] = []
@@ -120,12 +106,12 @@ def _class_made(function: ast.expr, text: SourceText, names: dict[str, Any]) -> 
     if not isinstance(base, ast.Name) or is_local(base.id, base, text):
         return None
     made = resolve(function, names)
-    is_plain = isinstance(made, type) and type(made) in (type, ABCMeta) and user_method(made, "__new__") is None
+    is_plain = isinstance(made, type) and type(made) in (type, abc.ABCMeta) and user_method(made, "__new__") is None
     return made if isinstance(made, type) and is_plain and made is not type else None
 
 
 def _from_calls(
-    owner: FunctionNode, name: str, text: SourceText, names: dict[str, Any], cls: type, related: set[str]
+    owner: FunctionNode, name: str, text: SourceText, names: dict[str, Any], cls: type, related: frozenset[str]
 ) -> Receiver:
     """What a parameter of a function of the module is, judged by all calls of that function."""
     if isinstance(owner, ast.Lambda) or name not in scope_of(owner).parameters or owner.decorator_list:
@@ -159,7 +145,7 @@ def _arguments_of_calls(
     text: SourceText,
     names: dict[str, Any],
     cls: type,
-    related: set[str],
+    related: frozenset[str],
 ) -> Iterator[Receiver]:
     for other in neighbours(namespace_of(names)):
         if other.strays.may_use(owner.name):
@@ -199,25 +185,65 @@ def _is_rebound(owner: FunctionNode, name: str, text: SourceText) -> bool:
     )
 
 
-def _parameter(owner: FunctionNode, name: str, text: SourceText, names: dict[str, Any], related: set[str]) -> Receiver:
+def _parameter(
+    owner: FunctionNode, node: ast.Name, text: SourceText, names: dict[str, Any], related: frozenset[str]
+) -> Receiver:
     """What a variable of a function is, where it is the first parameter of a method."""
     around = text.parents.get(owner)
     assert isinstance(around, ast.ClassDef)
     assert not isinstance(owner, ast.Lambda)
     scope = scope_of(owner)
-    is_rebound = _is_rebound(owner, name, text)
-    decorators = {n.id for d in owner.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
-    if not scope.parameters or scope.parameters[0] != name or is_rebound or "staticmethod" in decorators:
+    is_of_class = _is_for_the_class(owner, names)
+    if is_of_class is None or scope.parameters[:1] != (node.id,) or _is_rebound(owner, node.id, text):
         return Receiver.UNKNOWN
     if _may_be_metaclass(around, text, names):
         return Receiver.UNKNOWN  # an instance of a metaclass is a class
-    if _is_taken_from_its_class(owner, around, text, names):
+    if is_taken_from_its_class(owner, around, text, names):
         return Receiver.UNKNOWN  # it may be given to another class, or called with anything
     if around.name not in related:
         return Receiver.UNRELATED
-    if "classmethod" in decorators or owner.name in _OF_CLASSES:
+    if is_of_class or owner.name in _OF_CLASSES:
         return Receiver.CLASS
-    return Receiver.BEING_MADE if owner.name in CONSTRUCTION else Receiver.INSTANCE
+    # A function that a constructor makes runs when others have the instance.
+    innermost = next((each for each in text.enclosing(node) if isinstance(each, FUNCTIONS)), None)
+    is_being_made = owner.name in CONSTRUCTION and innermost is owner and not _is_lazy(node, owner, text)
+    return Receiver.BEING_MADE if is_being_made else Receiver.INSTANCE
+
+
+def _is_lazy(node: ast.AST, owner: FunctionNode, text: SourceText) -> bool:
+    around: ast.AST | None = node
+    while around is not None and around is not owner:
+        if isinstance(around, ast.GeneratorExp):
+            return True
+        around = text.parents.get(around)
+    return False
+
+
+# With these a function still gets an instance of its class first.
+_PLAIN_DECORATORS: tuple[Any, ...] = (
+    property, functools.cached_property, functools.cache, functools.lru_cache, abc.abstractmethod, typing.final,
+    typing.overload, getattr(typing, "override", typing.final), contextlib.contextmanager,
+)  # fmt: skip
+
+
+def _is_for_the_class(method: ast.FunctionDef | ast.AsyncFunctionDef, names: dict[str, Any]) -> bool | None:
+    """Whether its decorators give a method the class in place of the instance; None where that is not known."""
+    is_of_class = False
+    for decorator in method.decorator_list:
+        match decorator:
+            case ast.Attribute(value=ast.Name(), attr="setter" | "getter" | "deleter"):
+                continue
+            case ast.Call(func=function):
+                found = resolve(function, names)
+            case _:
+                found = resolve(decorator, names)
+        if found is classmethod:
+            is_of_class = True
+        elif str(getattr(found, "__module__", "")).partition(".")[0] == "anabranch":
+            continue
+        elif not any(found is known for known in _PLAIN_DECORATORS):
+            return None
+    return is_of_class
 
 
 _OF_CLASSES = ("__new__", "__init_subclass__", "__class_getitem__")  # their first parameter is the class
@@ -238,40 +264,3 @@ def _is_defined_around(base: ast.expr, text: SourceText) -> bool:
         return False
     found = [n for n in ast.walk(around) if isinstance(n, ast.ClassDef) and n.name == base.id]
     return bool(found) and not any(each.bases for each in found)
-
-
-def _is_taken_from_its_class(
-    method: ast.FunctionDef | ast.AsyncFunctionDef, cls: ast.ClassDef, text: SourceText, names: dict[str, Any]
-) -> bool:
-    """`up = Helper.up`, `Helper.up(anything)`, `make = classmethod(make)`: no object of its class need be its first."""
-    key = (method, world())
-    if key not in _taken:
-        is_named = any(not _is_definition(use, method) for use in uses_of(text).class_names[cls.name, method.name])
-        _taken[key] = is_named or any(
-            _is_of_a_class(use, other)
-            for other in neighbours(namespace_of(names))
-            for each in other.texts
-            for use in uses_of(each).attributes.get(method.name, ())
-        )
-    return _taken[key]
-
-
-_taken: dict[tuple[FunctionNode, int], bool] = {}
-
-
-def _is_definition(use: Use, method: ast.AST) -> bool:
-    return isinstance(use.node, ast.FunctionDef | ast.AsyncFunctionDef) or use.node is method
-
-
-def _is_of_a_class(use: Use, where: Namespace) -> bool:
-    """Whether an attribute is read from a class, but for `Base.method(self, …)` in a method."""
-    assert isinstance(use.node, ast.Attribute)
-    if not isinstance(use.node.ctx, ast.Load) or not isinstance(resolve(use.node.value, where.names), type):
-        return False
-    match use.text.parents.get(use.node):
-        case ast.Call(func=function, args=[ast.Name(id=first), *_]) if function is use.node:
-            around = next((n for n in use.text.enclosing(use.node) if isinstance(n, FUNCTIONS)), None)
-            is_method = around is not None and isinstance(use.text.parents.get(around), ast.ClassDef)
-            return not (is_method and around is not None and scope_of(around).parameters[:1] == (first,))
-        case _:
-            return True

@@ -17,13 +17,16 @@ from types import ModuleType
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, bad_use, is_store, location_of, written_by_stray
+from anabranch.analysis.later_code import later_imports
 from anabranch.analysis.modules import Namespace, neighbours, world
 from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.receivers import CONSTRUCTION
 from anabranch.analysis.resolving import resolve
+from anabranch.analysis.scopes import FUNCTIONS
 from anabranch.analysis.shapes import UNKNOWN_SHAPE, Shape
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.special_methods import FOLLOWED, is_a_fact, is_special
+from anabranch.analysis.strings import words_in_strings
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import DYNAMIC_ATTRIBUTES, Use, uses_of
 from anabranch.analysis.words import words
@@ -199,16 +202,18 @@ def _found_in(namespace: Namespace) -> Iterator[Reach]:
             if name in ("getattr", "__builtins__") or _home_of(namespace.names.get(name)) in _HOMES:
                 for use in found:
                     yield from _by_name(name, use, namespace)
-        for use in _inner_imports(text):
+        for use in later_imports(text):
             yield from _by_import(use)
         for use in uses.patterns:
             yield from _by_pattern(use, namespace)
+        if _TELLING_STRINGS & words_in_strings(text):
+            yield from _by_string(text)
 
 
 _HOMES = _EXCHANGING | {"inspect", "gc", "operator", "_operator", "importlib"}
 _TELLING = words("modules reload attrgetter") | _LOOKING | _OF_THE_COLLECTOR
+_TELLING_STRINGS = words("__setattr__ __delattr__ __setitem__ __delitem__") | _REMAKING
 _telling: dict[SourceText, list[tuple[str, Use]]] = {}
-_inner: dict[SourceText, list[Use]] = {}
 
 
 def _telling_attributes(text: SourceText) -> list[tuple[str, Use]]:
@@ -219,20 +224,6 @@ def _telling_attributes(text: SourceText) -> list[tuple[str, Use]]:
             (name, use) for name, found in uses.items() if name in _TELLING or _is_reserved(name) for use in found
         ]
     return _telling[text]
-
-
-def _inner_imports(text: SourceText) -> list[Use]:
-    """Imports in functions."""
-    if text not in _inner:
-        uses = uses_of(text)
-        places = [*uses.variables.values(), *uses.globals.values()]
-        _inner[text] = [
-            use
-            for found in places
-            for use in found
-            if use.is_deferred and isinstance(use.node, ast.Import | ast.ImportFrom)
-        ]
-    return _inner[text]
 
 
 def _by_attribute(name: str, use: Use, namespace: Namespace) -> Iterator[Reach]:
@@ -392,6 +383,14 @@ def _words_in(arguments: list[ast.expr]) -> frozenset[str] | None:
             return None
         found.update(argument.value.split("."))
     return frozenset(found) if all(not _is_reserved(name) or _is_plain(name) for name in found) else None
+
+
+def _by_string(text: SourceText) -> Iterator[Reach]:
+    """`methodcaller("__setattr__", "limit", 5)`: whoever gets such a name as a string may do what it says."""
+    for node in walk(text.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _TELLING_STRINGS:
+            around = next((each for each in text.enclosing(node) if isinstance(each, FUNCTIONS)), None)
+            yield Reach(Use(node, text, around, is_deferred=True), None, Means.EXCHANGE)
 
 
 def _by_pattern(use: Use, namespace: Namespace) -> Iterator[Reach]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import functools
 import gc
-import re
 import sys
 import weakref
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
 from anabranch.analysis.shapes import is_judged_by_attributes
 from anabranch.analysis.source import SourceText, locate
+from anabranch.analysis.strings import words_in_strings
 from anabranch.analysis.uses import Use, uses_of
 from anabranch.analysis.values import FunctionNode
 
@@ -79,7 +79,7 @@ def _is_definitely_idle(function: ast.FunctionDef, text: SourceText, namespace: 
         for each in other.texts:
             if name not in each.text:
                 continue
-            if name in _words_in_strings(each):
+            if name in words_in_strings(each):
                 return False  # getattr(model, "fit")
             for use in _uses(each, name):
                 if not isinstance(use.node, ast.FunctionDef | ast.Import | ast.ImportFrom):
@@ -91,23 +91,6 @@ def _is_definitely_idle(function: ast.FunctionDef, text: SourceText, namespace: 
 
 def _is_app(decorator: Any) -> bool:
     return getattr(decorator, "__module__", "") == "anabranch.api.app" and decorator.__name__ == "app"
-
-
-_strings: dict[SourceText, frozenset[str]] = {}
-
-
-def _words_in_strings(text: SourceText) -> frozenset[str]:
-    """What texts may name: "fit", or "model.fit"."""
-    if text not in _strings:
-        found = {
-            word
-            for node in ast.walk(text.tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-            if re.fullmatch(r"[\w.]+", node.value)
-            for word in node.value.split(".")
-        }
-        _strings[text] = frozenset(found)
-    return _strings[text]
 
 
 def _uses(text: SourceText, name: str) -> Iterator[Use]:

@@ -53,7 +53,7 @@ class SourceText:
         child = node
         while parent is not None:
             if isinstance(parent, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not (
-                _is_outside_the_body(parent, child)
+                is_outside_the_body(parent, child)
             ):
                 found.append(parent)
             child, parent = parent, self.parents.get(parent)
@@ -86,7 +86,7 @@ class SourceText:
         return self._functions.get((name, line), [])
 
 
-def _is_outside_the_body(parent: ast.AST, child: ast.AST) -> bool:
+def is_outside_the_body(parent: ast.AST, child: ast.AST) -> bool:
     """Decorators, defaults, annotations and bases are evaluated around a definition, not in it."""
     if isinstance(parent, ast.Lambda):
         return child is not parent.body

@@ -8,6 +8,7 @@ shown by a probe: tests/analysis/traps has a class with every special method the
 from __future__ import annotations
 
 import abc
+import copyreg
 import enum
 import types
 import typing
@@ -263,3 +264,15 @@ def is_definitely_generated(base: type, name: str, function: types.FunctionType)
         and function.__code__.co_filename == "<string>"
         and function.__code__.co_qualname.startswith("__create_fn__")
     )
+
+
+# Called where an object is taken apart, or made again from its parts.
+_OF_COPIES = (
+    "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__new__",
+)  # fmt: skip
+
+
+def own_way_of_copying(cls: type) -> str | None:
+    """What of the user's is called when an instance is copied for a worker."""
+    own = next((name for name in _OF_COPIES if user_method(cls, name) is not None), None)
+    return own or ("copyreg" if cls in copyreg.dispatch_table else None)

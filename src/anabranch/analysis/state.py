@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from anabranch.analysis import constancy
+from anabranch.analysis.copies import mind_copies
 from anabranch.analysis.counts import ANY
 from anabranch.analysis.lifting import CONTAINERS, READABLE, is_array, is_user_class, members
 from anabranch.analysis.methods import STEADY_HASHES, DictItems, DictKeys, DictValues
@@ -128,6 +129,8 @@ def read(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
 
 def _read_const(run: Run, frame: Frame, const: Const, node: ast.AST) -> None:
     held = const.object
+    if not isinstance(held, type | enum.Enum | types.ModuleType) and is_user_class(type(held)):
+        mind_copies(run, frame, type(held), node)
     if isinstance(held, enum.Enum) and not isinstance(held.value, _UNCHANGING_BASES) and _is_container(held):
         run.share(frame, node, f"reads `{type(held).__name__}.{held.name}`, a member that can be changed")
     if _is_definitely_unchanging(held):

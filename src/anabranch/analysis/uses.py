@@ -12,9 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from anabranch.analysis.scopes import COMPREHENSIONS, FUNCTIONS, scope_of
+from anabranch.analysis.scopes import (
+    Comprehension,
+    annotations_of,
+    around_function,
+    class_scope_of,
+    comprehension_targets,
+    scope_of,
+)
 from anabranch.analysis.source import SourceText
-from anabranch.analysis.syntax import children, walk
+from anabranch.analysis.syntax import children
 from anabranch.analysis.values import FunctionNode
 
 # Functions through which anything may be written without its name being seen; under another name, or as values, too.
@@ -30,6 +37,7 @@ class Use:
     text: SourceText
     function: FunctionNode | None  # the innermost function around it
     is_deferred: bool  # in code that runs later than the statement it stands in: a function, a generator expression
+    is_annotation: bool = False
 
 
 @dataclass(eq=False)
@@ -70,23 +78,27 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-@dataclass(frozen=True, eq=False)
-class _ClassScope:
-    name: str
-    own: set[str]
-
-
 class _Walker:
     def __init__(self, text: SourceText) -> None:
         self.text = text
         self.uses = Uses()
         # Innermost last: functions, classes, and the targets of comprehensions.
-        self.scopes: list[FunctionNode | _ClassScope | set[str]] = []
+        self.scopes: list[FunctionNode | ast.ClassDef | set[str]] = []
         self.functions: list[FunctionNode] = []
         self.deferred = 0
+        self.annotations = 0
+        self.has_texts_for_annotations = any(map(_makes_annotations_texts, text.tree.body))
 
     def use(self, node: ast.AST) -> Use:
-        return Use(node, self.text, self.functions[-1] if self.functions else None, self.deferred > 0)
+        function = self.functions[-1] if self.functions else None
+        return Use(node, self.text, function, self.deferred > 0, self.annotations > 0)
+
+    def annotation(self, node: ast.AST | None) -> None:
+        """It is evaluated where it stands, unless the module asks for texts in place of annotations."""
+        if not self.has_texts_for_annotations:
+            self.annotations += 1
+            self.visit(node)
+            self.annotations -= 1
 
     def name(self, name: str, node: ast.AST) -> None:
         is_innermost = True
@@ -94,8 +106,12 @@ class _Walker:
             if isinstance(scope, set):
                 if name in scope:
                     return
-            elif isinstance(scope, _ClassScope):
-                if is_innermost and name in scope.own:
+                is_innermost = False
+            elif isinstance(scope, ast.ClassDef):
+                inside = class_scope_of(scope)
+                if is_innermost and name in inside.outer_globals:
+                    break
+                if is_innermost and name in inside.own:
                     self.uses.class_names[scope.name, name].append(self.use(node))
                     if isinstance(getattr(node, "ctx", None), ast.Load):
                         break  # before its assignment in the class it is the global
@@ -113,7 +129,7 @@ class _Walker:
 
     def _mangled(self, name: str) -> str:
         """In a class, a global of a private name is found under another."""
-        around = next((scope.name for scope in reversed(self.scopes) if isinstance(scope, _ClassScope)), None)
+        around = next((scope.name for scope in reversed(self.scopes) if isinstance(scope, ast.ClassDef)), None)
         is_private = name.startswith("__") and not name.endswith("__")
         return f"_{around.lstrip('_')}{name}" if around is not None and is_private else name
 
@@ -132,8 +148,9 @@ class _Walker:
                 return
             case ast.AnnAssign():
                 self.visit(node.value)
-                if node.value is not None:
+                if node.value is not None or not isinstance(node.target, ast.Name):
                     self.visit(node.target)
+                self.annotation(node.annotation)
                 return
             case ast.Name():
                 self.name(node.id, node)
@@ -168,10 +185,10 @@ class _Walker:
     def _function(self, node: FunctionNode) -> None:
         if not isinstance(node, ast.Lambda):
             self.name(node.name, node)
-            for decorator in node.decorator_list:
-                self.visit(decorator)
-        for default in (*node.args.defaults, *node.args.kw_defaults):
-            self.visit(default)
+        for part in around_function(node):
+            self.visit(part)
+        for part in annotations_of(node):
+            self.annotation(part)
         self.scopes.append(node)
         self.functions.append(node)
         self.deferred += 1
@@ -183,21 +200,17 @@ class _Walker:
 
     def _class(self, node: ast.ClassDef) -> None:
         self.name(node.name, node)
-        for part in (*node.decorator_list, *node.bases, *node.keywords):
+        for part in (*node.decorator_list, *node.bases, *node.keywords, *getattr(node, "type_params", ())):
             self.visit(part)
-        own = {n.id for statement in node.body for n in _shallow_names(statement)}
-        own |= {s.name for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-        own -= {name for statement in node.body if isinstance(statement, ast.Global) for name in statement.names}
-        self.scopes.append(_ClassScope(node.name, own))
+        self.scopes.append(node)
         for statement in node.body:
             self.visit(statement)
         self.scopes.pop()
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+    def _comprehension(self, node: Comprehension) -> None:
         first, *others = node.generators
         self.visit(first.iter)
-        targets = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
-        self.scopes.append(targets)
+        self.scopes.append(comprehension_targets(node))
         if isinstance(node, ast.GeneratorExp):
             self.deferred += 1
         for generator in node.generators:
@@ -212,6 +225,14 @@ class _Walker:
         if isinstance(node, ast.GeneratorExp):
             self.deferred -= 1
         self.scopes.pop()
+
+
+def _makes_annotations_texts(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.ImportFrom(module="__future__", names=aliases):
+            return any(alias.name == "annotations" for alias in aliases)
+        case _:
+            return False
 
 
 def _is_given_another_class(node: ast.Attribute) -> bool:
@@ -253,17 +274,3 @@ def _builtins_as_values(text: SourceText, uses: Uses) -> Iterator[Use]:
                     pass
                 case _:
                     yield replace(use, is_deferred=True)
-
-
-def _shallow_names(statement: ast.AST) -> list[ast.Name]:
-    """The names a class body assigns, not looking into functions and comprehensions."""
-    found: list[ast.Name] = []
-    waiting = [statement]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)):
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.append(node)
-        waiting.extend(children(node))
-    return found
