@@ -104,7 +104,9 @@ def _run_checked(
 def _settle(config: RunConfig, settings: Settings) -> RunConfig:
     """The plan for a transport. Which files cannot be cut or read apart after all is known only now: empty ones."""
     target = replace(settings.target, cores=config.transport.cores)
-    config = replace(config, plan=execute_with(config.plan, replace(settings, target=target)))
+    wanted = replace(settings, target=target)
+    if config.plan.settings != wanted:
+        config = replace(config, plan=execute_with(config.plan, wanted))
     for phase in config.plan.phases:
         if phase.reading is Reading.SLICES and config.slices(phase) is None:
             target = replace(target, reads_slices=False)
