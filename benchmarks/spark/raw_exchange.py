@@ -1,8 +1,8 @@
 """A program with a shuffle against Spark's exchange alone.
 
 The rival moves what the program moves, through the same exchanges, and does nothing else: its tasks hold the rows of
-one epoch, noted when the program ran them, and send them again for every epoch. It reads no file, looks into no row and
-sorts nothing.
+one stretch, noted when the program ran them, and send them again for every stretch. It reads no file, looks into no
+row and sorts nothing.
 
 On one machine the program's large rows go through files, past Spark. So it runs a second time as it would on a cluster,
 where Spark moves all of them.
@@ -61,25 +61,25 @@ def run_moved(session: Any, pairs: str, out: str) -> None:
 def run_raw(session: Any, pairs: str, out: str) -> None:
     from pyspark.sql import functions
 
-    epochs, first, second = _noted(session, pairs, out)
+    stretches, first, second = _noted(session, pairs, out)
     channels = len(first)
-    frame = session.range(0, epochs, 1, min(epochs, _TASKS)).mapInArrow(_sends(first), ROW)
+    frame = session.range(0, stretches, 1, min(stretches, _TASKS)).mapInArrow(_sends(first), ROW)
     frame = frame.repartitionById(channels, functions.col("channel"))
     frame = frame.mapInArrow(_passes(second), ROW)
     frame = frame.repartitionById(channels, functions.col("channel"))
-    arrived = sum(row.epoch for row in frame.mapInArrow(_counts, ROW).toLocalIterator())
-    assert arrived == epochs * channels * channels, f"{arrived} rows arrived"
+    arrived = sum(row.stretch for row in frame.mapInArrow(_counts, ROW).toLocalIterator())
+    assert arrived == stretches * channels * channels, f"{arrived} rows arrived"
 
 
 def _sends(rows: Rows) -> Callable[..., Any]:
-    """Every epoch's rows, for all channels."""
+    """Every stretch's rows, for all channels."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for epoch in batch.column(0).to_pylist():
+            for stretch in batch.column(0).to_pylist():
                 for each in rows.values():
                     for row in each:
-                        yield as_batch(replace(row, epoch=epoch))
+                        yield as_batch(replace(row, stretch=stretch))
 
     return run
 
@@ -90,7 +90,7 @@ def _passes(rows: Rows) -> Callable[..., Any]:
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for came in rows_in(batches):
             for row in rows[came.channel]:
-                yield as_batch(replace(row, epoch=came.epoch))
+                yield as_batch(replace(row, stretch=came.stretch))
 
     return run
 
@@ -112,20 +112,20 @@ class _Noting(SparkTransport):
 
 @lru_cache(maxsize=1)
 def _noted(session: Any, pairs: str, out: str) -> tuple[int, Rows, Rows]:
-    """How many epochs there are; what the first sends to each channel of the first region, and what leaves those."""
+    """How many stretches there are; what the first sends to each channel of the first region, and what leaves those."""
     cluster = _Noting(session)
     run_on(cluster, compile(shuffled(pairs=pairs, out=out).graph), Metrics(), "native")
     job = cluster.job
     assert job.slices is not None
     [places] = {len(level) for level in job.layout.levels}
     assert (places, len(job.layout.levels)) == (1, 2), "two regions, one behind the other"
-    one_epoch = pa.record_batch([pa.array([0], pa.int64())], ["id"])
-    came = _chunks(read_slices(lambda: job)([one_epoch]))
+    one_stretch = pa.record_batch([pa.array([0], pa.int64())], ["id"])
+    came = _chunks(read_slices(lambda: job)([one_stretch]))
     first = {row.channel: [row] for row in came}
     second = {row.channel: _chunks(run_level(lambda: job, 1)([as_batch(row)])) for row in came}
     return len(job.slices), first, second
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> list[Row]:
-    rows = [row for row in rows_in(batches) if row.epoch != FIGURES]
+    rows = [row for row in rows_in(batches) if row.stretch != FIGURES]
     return [replace(row, payload=bytes(row.payload)) for row in rows]

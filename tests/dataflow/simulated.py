@@ -53,8 +53,8 @@ class Simulated(InProcess):
             if job.readers is not None:
                 yield from reader_rows(job, range(len(job.readers.each))[task :: self.readers])
             elif job.slices is not None:
-                epochs = range(len(job.slices))[task :: self.readers]
-                yield from SliceTask(job, job.layout.graph.sources[0]).rows(epochs)
+                stretches = range(len(job.slices))[task :: self.readers]
+                yield from SliceTask(job, job.layout.graph.sources[0]).rows(stretches)
             else:
                 yield from super().read(job)
 

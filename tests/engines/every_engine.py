@@ -25,8 +25,8 @@ def assert_same_everywhere(*sinks: Any, native: bool = False) -> Seen:
     runs: dict[str, Callable[[], Result]] = {
         "fused, tuple by tuple": lambda: fused.run(graph, form="python", chunk_size=1),
         "fused": lambda: fused.run(graph, form="python"),
-        "in channels": lambda: _in_channels(graph, epoch=2),
-        "in channels, all at once": lambda: _in_channels(graph, epoch=1000),
+        "in channels": lambda: _in_channels(graph, stretch=2),
+        "in channels, all at once": lambda: _in_channels(graph, stretch=1000),
     }
     if native:
         runs["native"] = lambda: fused.run(graph, form="native")
@@ -35,8 +35,8 @@ def assert_same_everywhere(*sinks: Any, native: bool = False) -> Seen:
     return expected
 
 
-def _in_channels(graph: Graph, epoch: int) -> Result:
-    return run_on(Simulated(seed=epoch), compile(graph), Metrics(), channels=3, epoch=epoch)
+def _in_channels(graph: Graph, stretch: int) -> Result:
+    return run_on(Simulated(seed=stretch), compile(graph), Metrics(), channels=3, stretch=stretch)
 
 
 def _seen(run: Callable[[], Result]) -> Seen:

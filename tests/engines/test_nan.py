@@ -112,7 +112,7 @@ def test_nan_is_found_or_not_on_every_engine(name: str) -> None:
     assert {found.is_found for found in expected} == FOUND[name]
     graph = as_program(sink).graph
     for channels in (1, 3):
-        found = run_on(Apart(), compile(graph), Metrics(), channels=channels, epoch=3).items("out")
+        found = run_on(Apart(), compile(graph), Metrics(), channels=channels, stretch=3).items("out")
         assert found == expected, "by workers that have objects of their own"
 
 

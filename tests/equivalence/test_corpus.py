@@ -30,7 +30,7 @@ CHANCE = ("trap_clocks_and_chance", "trap_files_and_logs", "trap_outside", "trap
 REFUSED = ("ObjectAsProcess", "PropertyAsProcess")
 TRAPS = [entry for entry in CORPUS if entry.trap and entry.topic not in CHANCE and entry.name not in REFUSED]
 EVERY = 1 if TIMES > 1 else 25  # a sample in `make test`
-DEGREES = [(2, 1), (3, 7), (3, 17)]  # channels, and tuples in an epoch
+DEGREES = [(2, 1), (3, 7), (3, 17)]  # channels, and tuples in a stretch
 
 
 def program_of(entry: Entry) -> Any:
@@ -50,8 +50,8 @@ def program_of(entry: Entry) -> Any:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
 def test_an_operator_of_the_corpus(entry: Entry) -> None:
     graph = program_of(entry)
-    for channels, epoch in DEGREES:
-        assert on_simulated(graph, channels, epoch) == expected(graph)
+    for channels, stretch in DEGREES:
+        assert on_simulated(graph, channels, stretch) == expected(graph)
 
 
 def in_a_new_program(entry: Entry, run: Callable[[Graph], Any]) -> str:
@@ -63,5 +63,5 @@ def in_a_new_program(entry: Entry, run: Callable[[Graph], Any]) -> str:
 @pytest.mark.parametrize("entry", TRAPS[::EVERY], ids=lambda entry: entry.id)
 def test_a_trap_of_the_corpus(entry: Entry) -> None:
     wanted = in_a_new_program(entry, expected)
-    for channels, epoch in DEGREES[:2]:
-        assert in_a_new_program(entry, partial(on_simulated, channels=channels, epoch=epoch)) == wanted
+    for channels, stretch in DEGREES[:2]:
+        assert in_a_new_program(entry, partial(on_simulated, channels=channels, stretch=stretch)) == wanted

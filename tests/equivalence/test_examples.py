@@ -1,4 +1,4 @@
-"""Every example gives the oracle's files and tuples, however many channels and however large the epochs."""
+"""Every example gives the oracle's files and tuples, however many channels and however large the stretches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import anabranch as ab
 from anabranch.api.app import App
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
-from anabranch.dataflow.sources.source_slices import EPOCH
+from anabranch.dataflow.sources.source_slices import STRETCH
 from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.session import SparkOptions, session_for
@@ -49,39 +49,43 @@ def check(name: str, folder: Path, runs: list[Callable[[Program], Result]]) -> N
     assert len(expected[0]) > 1 or expected[1]
 
 
-def on_simulated(program: Program, channels: int, epoch: int) -> Result:
-    return run_on(Simulated(seed=epoch), compile(program.graph), Metrics(), channels=channels, epoch=epoch)
+def on_simulated(program: Program, channels: int, stretch: int) -> Result:
+    return run_on(Simulated(seed=stretch), compile(program.graph), Metrics(), channels=channels, stretch=stretch)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_in_the_layout_of_spark(name: str, tmp_path: Path) -> None:
-    check(name, tmp_path, [partial(on_simulated, channels=2, epoch=64), partial(on_simulated, channels=3, epoch=5_000)])
+    check(
+        name,
+        tmp_path,
+        [partial(on_simulated, channels=2, stretch=64), partial(on_simulated, channels=3, stretch=5_000)],
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_in_the_layout_of_spark_with_odd_channels_and_epochs(name: str, tmp_path: Path) -> None:
+def test_in_the_layout_of_spark_with_odd_channels_and_stretches(name: str, tmp_path: Path) -> None:
     degrees = [(1, 1), (1, 1_000), (2, 7), (3, 1), (5, 200), (8, 64)]
-    check(name, tmp_path, [partial(on_simulated, channels=channels, epoch=epoch) for channels, epoch in degrees])
+    check(name, tmp_path, [partial(on_simulated, channels=channels, stretch=stretch) for channels, stretch in degrees])
 
 
-def on_spark(program: Program, channels: int, epoch: int, form: Form = "auto") -> Result:
+def on_spark(program: Program, channels: int, stretch: int, form: Form = "auto") -> Result:
     cluster = SparkTransport(session_for(SparkOptions()))
-    return run_on(cluster, compile(program.graph), Metrics(), form, channels=channels, epoch=epoch)
+    return run_on(cluster, compile(program.graph), Metrics(), form, channels=channels, stretch=stretch)
 
 
 @pytest.mark.parametrize("name", ["network_monitor"])
-def test_on_spark_over_many_epochs(name: str, tmp_path: Path) -> None:
-    check(name, tmp_path, [partial(on_spark, channels=2, epoch=64)])
+def test_on_spark_over_many_stretches(name: str, tmp_path: Path) -> None:
+    check(name, tmp_path, [partial(on_spark, channels=2, stretch=64)])
 
 
 @pytest.mark.slow
 def test_on_spark_in_native_code(tmp_path: Path) -> None:
-    check("mobility_fraud", tmp_path, [partial(on_spark, channels=2, epoch=500, form="native")])
+    check("mobility_fraud", tmp_path, [partial(on_spark, channels=2, stretch=500, form="native")])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_on_spark(name: str, tmp_path: Path) -> None:
-    degrees = [(1, 64), (2, 1_000), (3, 64), (3, 1_000), (2, EPOCH)]
-    check(name, tmp_path, [partial(on_spark, channels=channels, epoch=epoch) for channels, epoch in degrees])
+    degrees = [(1, 64), (2, 1_000), (3, 64), (3, 1_000), (2, STRETCH)]
+    check(name, tmp_path, [partial(on_spark, channels=channels, stretch=stretch) for channels, stretch in degrees])

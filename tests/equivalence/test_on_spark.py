@@ -42,9 +42,9 @@ KINDS = {
 CHANNELS = st.integers(1, 3)
 
 
-def on_spark(graph: Graph, channels: int, epoch: int, form: str = "python") -> Any:
+def on_spark(graph: Graph, channels: int, stretch: int, form: str = "python") -> Any:
     cluster = SparkTransport(session_for(SparkOptions()))
-    return outcome(run_on, cluster, compile(graph), Metrics(), form, channels=channels, epoch=epoch)
+    return outcome(run_on, cluster, compile(graph), Metrics(), form, channels=channels, stretch=stretch)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -54,24 +54,24 @@ def test_random_programs(kind: str, data: st.DataObject) -> None:
     graph = data.draw(KINDS[kind]()).graph
     if must_stay(graph) is None:
         wanted = expected(graph)
-        for epoch in data.draw(st.sampled_from([(3, 17), (1, 100), (7, 1_000)])):
-            assert on_spark(graph, data.draw(CHANNELS), epoch) == wanted
+        for stretch in data.draw(st.sampled_from([(3, 17), (1, 100), (7, 1_000)])):
+            assert on_spark(graph, data.draw(CHANNELS), stretch) == wanted
 
 
 @pytest.mark.slow
 @drawn(2)
 @given(st.randoms(use_true_random=False), st.sampled_from(WINDOWS[:2]), CHANNELS, st.sampled_from([3, 25]))
-def test_random_windows_in_native_code(chance: random.Random, window: Any, channels: int, epoch: int) -> None:
+def test_random_windows_in_native_code(chance: random.Random, window: Any, channels: int, stretch: int) -> None:
     """Native all of it, or the run would be refused."""
     times = [n / 3 + chance.choice([0, 0, 0, 15, 60, -25]) for n in range(150)]
     items = [reading(chance.randrange(5), n, ts)._replace(s=chance.choice("abc")) for n, ts in enumerate(times)]
     graph = groups(items, window).graph
-    assert on_spark(graph, channels, epoch, "native") == expected(graph)
+    assert on_spark(graph, channels, stretch, "native") == expected(graph)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
 def test_an_operator_of_the_corpus(entry: Entry) -> None:
     graph = program_of(entry)
-    for channels, epoch in ((1, 17), (2, 3), (3, 100)):
-        assert on_spark(graph, channels, epoch) == expected(graph)
+    for channels, stretch in ((1, 17), (2, 3), (3, 100)):
+        assert on_spark(graph, channels, stretch) == expected(graph)

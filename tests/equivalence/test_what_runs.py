@@ -51,7 +51,7 @@ def test_what_an_example_executes_is_what_its_plan_shows(
 ) -> None:
     program = program_of(example, tmp_path)()
     metrics = Metrics()
-    result = run_on(Simulated(), compile(program.graph), metrics, channels=channels, epoch=50, fuse=fuse)
+    result = run_on(Simulated(), compile(program.graph), metrics, channels=channels, stretch=50, fuse=fuse)
     assert set(metrics.executed) == shown(result.plan)
 
 
@@ -69,5 +69,5 @@ def test_what_an_example_executes_in_one_process_is_what_its_plan_shows(
 def test_what_an_example_executes_on_spark_is_what_its_plan_shows(example: str, tmp_path: Path) -> None:
     metrics = Metrics()
     transport = SparkTransport(session_for(SparkOptions()))
-    result = run_on(transport, compile(program_of(example, tmp_path)().graph), metrics, channels=2, epoch=500)
+    result = run_on(transport, compile(program_of(example, tmp_path)().graph), metrics, channels=2, stretch=500)
     assert set(metrics.executed) == shown(result.plan)

@@ -52,6 +52,6 @@ def _others(graph: Graph, forms: tuple[str, ...], forms_on_spark: tuple[str, ...
         return
     plan = compile(graph)
     for form in forms_on_spark:
-        for channels, epoch in ((1, 100), (2, 1), (3, 2)):
-            found = seen(run_on, Simulated(seed=channels), plan, Metrics(), form, channels=channels, epoch=epoch)
-            yield f"Spark, {form}, {channels} channels, epochs of {epoch}", found
+        for channels, stretch in ((1, 100), (2, 1), (3, 2)):
+            found = seen(run_on, Simulated(seed=channels), plan, Metrics(), form, channels=channels, stretch=stretch)
+            yield f"Spark, {form}, {channels} channels, stretches of {stretch}", found

@@ -67,5 +67,5 @@ def test_a_program_prints_the_same_lines_in_the_same_order_on_every_engine(where
         fused.run(graph, form="auto", chunk_size=size)
         assert capsys.readouterr().out == expected
     for channels in (1, 2, 3):
-        run_on(Simulated(seed=channels), compile(graph), Metrics(), channels=channels, epoch=3)
+        run_on(Simulated(seed=channels), compile(graph), Metrics(), channels=channels, stretch=3)
         assert capsys.readouterr().out == expected

@@ -29,7 +29,7 @@ def test_an_operator_of_the_corpus(entry: Entry) -> None:
         plan = compile(graph)
     cluster = Apart()
     try:
-        found = outcome(run_on, cluster, plan, Metrics(), channels=3, epoch=7)
+        found = outcome(run_on, cluster, plan, Metrics(), channels=3, stretch=7)
     except CannotBeSent:
         return  # it runs in the driver, in one place
     assert found == expected(graph)

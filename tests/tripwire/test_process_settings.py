@@ -136,7 +136,7 @@ class Elsewhere(Apart):
 
 def test_one_that_a_worker_cannot_have_is_named() -> None:
     with pytest.raises(RunError) as caught:
-        run_on(Elsewhere(), compile(program(counted)), Metrics(), channels=2, epoch=7)
+        run_on(Elsewhere(), compile(program(counted)), Metrics(), channels=2, stretch=7)
     text = str(caught.value)
     assert text.startswith("workers cannot have a setting of your process: locale.setlocale cannot be {'LC_TIME': ")
     assert "unsupported locale setting" in text

@@ -86,7 +86,7 @@ def grouped(draw: st.DrawFn) -> Program:
 
 @drawn(25)
 @given(grouped(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
-def test_windows_with_a_key_and_groups(program: Program, channels: int, epoch: int, seed: int) -> None:
+def test_windows_with_a_key_and_groups(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
     found = outcome(
         run_on,
@@ -95,7 +95,7 @@ def test_windows_with_a_key_and_groups(program: Program, channels: int, epoch: i
         Metrics(),
         "python",
         channels=channels,
-        epoch=epoch,
+        stretch=stretch,
         fuse=fusion_by(seed),
     )
     assert found == expected(program.graph)
@@ -126,7 +126,7 @@ def test_groups_of_every_kind_of_window(window: Any) -> None:
     is_punctuated = window.shape == "punctuated"
     graph = groups(items, window, lambda stream: stream.punctuate(count=40) if is_punctuated else stream).graph
     for channels in (2, 3):
-        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=channels, epoch=25)
+        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=channels, stretch=25)
         assert found == expected(graph)
 
 
@@ -138,8 +138,8 @@ def test_groups_in_native_code_whose_time_passes_elsewhere(window: Any) -> None:
         times = [n / 3 + rng.choice([0, 0, 0, 15, 60, -25]) for n in range(rng.choice([3, 40, 150]))]
         items = [reading(rng.randrange(5), n, ts)._replace(s=rng.choice("abc")) for n, ts in enumerate(times)]
         graph = groups(items, window).graph
-        epoch = rng.choice([1, 3, 25])
-        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "native", channels=3, epoch=epoch)
+        stretch = rng.choice([1, 3, 25])
+        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "native", channels=3, stretch=stretch)
         assert found == expected(graph)
 
 
@@ -152,7 +152,7 @@ def test_a_tuple_that_fails_when_its_window_is_made_at_the_end_fails_at_its_plac
     windows = ab.from_items(Reading, items).window(ab.sliding(count=4, slide=2), key="k")
     graph = as_program(windows.aggregate(Fails, k=ab.first("k"), odd=Odd, group_by=group_by).collect("out")).graph
     for channels in (2, 3):
-        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=channels, epoch=5)
+        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=channels, stretch=5)
         assert found == expected(graph)
         assert "no x" in str(found[1])
 
@@ -166,6 +166,6 @@ def test_of_groups_that_fail_at_the_same_time_the_first_is_reported(window: Any,
     items = [reading(k, values[k, s], 0.0)._replace(s=s) for _ in range(2) for k, s in keys]
     graph = groups([*items, reading(9, 0, 90.0)], window).graph
     for channels in (2, 3):
-        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=channels, epoch=5)
+        found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=channels, stretch=5)
         assert found == expected(graph)
         assert "does not fit into 64 bits" in str(found[1])

@@ -130,7 +130,7 @@ WINDOWS = (
 
 
 def through(draw: st.DrawFn, stream: Any) -> Any:
-    """What is before a join: nothing, or regions whose channels send parts of the same epoch."""
+    """What is before a join: nothing, or regions whose channels send parts of the same stretch."""
     match draw(st.sampled_from(["", "", "filter", "twice", "noted", "noted by k", "window"])):
         case "filter":
             return stream.filter(lambda event: event.v != 2)
@@ -185,7 +185,7 @@ def joined(draw: st.DrawFn) -> Program:
 
 @drawn(25)
 @given(joined(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
-def test_joins_over_windows_of_time(program: Program, channels: int, epoch: int, seed: int) -> None:
+def test_joins_over_windows_of_time(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
     found = outcome(
         run_on,
@@ -194,7 +194,7 @@ def test_joins_over_windows_of_time(program: Program, channels: int, epoch: int,
         Metrics(),
         "python",
         channels=channels,
-        epoch=epoch,
+        stretch=stretch,
         fuse=fusion_by(seed),
     )
     assert found == expected(program.graph)
@@ -222,7 +222,7 @@ def test_a_join_over_windows_of_time_has_channels(how: str) -> None:
             window = ab.sliding(count=2, per_key=True)
     program = as_program(left.join(right, left=MINUTE, right=window, on="k", out=paired).collect("out"))
     cluster = Simulated()
-    found = outcome(run_on, cluster, compile(program.graph), Metrics(), channels=3, epoch=8)
+    found = outcome(run_on, cluster, compile(program.graph), Metrics(), channels=3, stretch=8)
     assert found == expected(program.graph)
     assert found[0]["out"]
     assert cluster.last is not None
@@ -235,13 +235,13 @@ def joined_sources(left: list[Event], right: list[Event], window: Any = MINUTE, 
     return as_program(met.collect("out"))
 
 
-@pytest.mark.parametrize("epoch", [1, 2, 3, 100])
-def test_time_that_passed_in_other_channels_has_passed(epoch: int) -> None:
+@pytest.mark.parametrize("stretch", [1, 2, 3, 100])
+def test_time_that_passed_in_other_channels_has_passed(stretch: int) -> None:
     """Whoever sent it, and however long ago: what it pushed out is met no more, and what is too late stays out."""
     late = [event(1, 1, 0.0), *(event(k, k, 100.0) for k in (2, 3, 4)), event(1, 5, 1.0), event(1, 6, 99.0)]
     graph = joined_sources(late, [event(9, 9, 0.0)] * 4 + [event(1, 2, 2.0), event(1, 3, 98.0), event(1, 4, 0.0)]).graph
     for channels in (2, 3, 5):
-        found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=channels, epoch=epoch)
+        found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=channels, stretch=stretch)
         assert found == expected(graph)
     assert [both.left for both in sequential.run(graph, Metrics()).items("out")] == [6, 6]
 
@@ -258,14 +258,14 @@ def test_channels_hold_no_more_than_the_windows_do(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(JoinChannel, "process", counted)
     left = [event(n // 100, n, float(n)) for n in range(600)]  # one key after the other
     program = joined_sources(left, [event(0, 0, 0.0)])
-    run_on(Simulated(), compile(program.graph), Metrics(), channels=3, epoch=50)
+    run_on(Simulated(), compile(program.graph), Metrics(), channels=3, stretch=50)
     assert sum(held.values()) == 60
 
 
 def test_times_that_others_send_are_not_counted() -> None:
     graph = joined_sources(*([event(n % 7, n, n * step) for n in range(60)] for step in (3.0, 5.0))).graph
     metrics, own = Metrics(), Metrics()
-    run_on(Simulated(), compile(graph), metrics, "python", channels=3, epoch=10)
+    run_on(Simulated(), compile(graph), metrics, "python", channels=3, stretch=10)
     sequential.run(graph, own)
     assert metrics["join"] == own["join"]
 
@@ -274,7 +274,7 @@ def test_times_of_which_one_is_an_int_and_the_other_a_float_stay_in_one_place() 
     left, right = ([event(n % 3, n, n * step) for n in range(30)] for step in (3.0, 5.0))
     graph = joined_sources(left, right, ab.sliding(delta=20, on="ts"), ab.sliding(delta=20, on="n")).graph
     cluster = Simulated()
-    assert outcome(run_on, cluster, compile(graph), Metrics(), channels=3, epoch=8) == expected(graph)
+    assert outcome(run_on, cluster, compile(graph), Metrics(), channels=3, stretch=8) == expected(graph)
     assert cluster.last is not None
     assert cluster.last.layout.refused == (("R1", "the time of 'join' is that of the whole stream"),)
 

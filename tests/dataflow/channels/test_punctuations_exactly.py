@@ -150,7 +150,7 @@ def punctuated(draw: st.DrawFn) -> Program:
 
 @drawn(50)
 @given(punctuated(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
-def test_punctuations_pass_parallel_regions(program: Program, channels: int, epoch: int, seed: int) -> None:
+def test_punctuations_pass_parallel_regions(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
     found = outcome(
         run_on,
@@ -159,7 +159,7 @@ def test_punctuations_pass_parallel_regions(program: Program, channels: int, epo
         Metrics(),
         "python",
         channels=channels,
-        epoch=epoch,
+        stretch=stretch,
         fuse=fusion_by(seed),
     )
     assert found == expected(program.graph)
@@ -183,7 +183,7 @@ def test_instances_that_give_something_at_the_end_have_channels() -> None:
     clicks = [Click(n % 7, "abc"[n % 3], n) for n in range(60)]
     graph = as_program(ab.from_items(Click, clicks).process(Sessions, key="user").collect("out")).graph
     cluster = Simulated()
-    found = outcome(run_on, cluster, compile(graph), Metrics(), channels=3, epoch=7)
+    found = outcome(run_on, cluster, compile(graph), Metrics(), channels=3, stretch=7)
     assert found == expected(graph)
     assert cluster.last is not None
     assert [place.channels for place in cluster.last.layout.places if place.is_ranked] == [3]
@@ -194,6 +194,6 @@ def test_of_instances_that_fail_at_the_end_the_first_is_reported(users: tuple[in
     """Those of earlier keys have given what they have, in whichever channel they are."""
     clicks = [Click(user, "a", n) for n in range(13) for user in users if user in (1, 3) or n < 3]
     graph = as_program(ab.from_items(Click, clicks).process(Sessions, key="user").collect("out")).graph
-    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=3, epoch=7)
+    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=3, stretch=7)
     assert found == expected(graph)
     assert "ZeroDivisionError" in str(found[1])

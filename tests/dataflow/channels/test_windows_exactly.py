@@ -227,7 +227,7 @@ def windowed(draw: st.DrawFn) -> Program:
 
 @drawn(60)
 @given(windowed(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
-def test_windows_of_many_keys(program: Program, channels: int, epoch: int, seed: int) -> None:
+def test_windows_of_many_keys(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
     found = outcome(
         run_on,
@@ -236,7 +236,7 @@ def test_windows_of_many_keys(program: Program, channels: int, epoch: int, seed:
         Metrics(),
         "python",
         channels=channels,
-        epoch=epoch,
+        stretch=stretch,
         fuse=fusion_by(seed),
     )
     assert found == expected(program.graph)
@@ -263,7 +263,7 @@ def test_of_windows_that_fail_at_the_same_time_the_first_is_reported(order: tupl
     items += [reading(k, 2**62 + k if k in large else k, 1.0) for k in order]
     items.append(reading(9, 0, 10.0))
     graph = totals(items, ab.tumbling(seconds=5, on="ts")).graph
-    found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=3, epoch=4)
+    found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=3, stretch=4)
     assert found == expected(graph)
     assert "does not fit into 64 bits" in str(found[1])
 
@@ -293,7 +293,7 @@ def test_the_number_of_a_window_may_be_larger_than_64_bits(window: Any, time: fl
     items = [reading(k, k, 0.0)._replace(ts=time * (1 + at / 10)) for at, k in enumerate((3, 1, 4, 0, 2, 1, 3))]
     graph = totals(items, window).graph
     for form in ("python", "native"):
-        found = outcome(run_on, Simulated(), compile(graph), Metrics(), form, channels=3, epoch=3)
+        found = outcome(run_on, Simulated(), compile(graph), Metrics(), form, channels=3, stretch=3)
         assert found == expected(graph)
 
 
@@ -307,7 +307,7 @@ def test_tuples_that_only_bring_the_time_are_not_counted() -> None:
     items = [reading(n % 7, n, float(n)) for n in range(100)]
     graph = totals(items, ab.tumbling(seconds=3, on="ts")).graph
     metrics, own = Metrics(), Metrics()
-    run_on(Simulated(), compile(graph), metrics, "python", channels=3, epoch=10)
+    run_on(Simulated(), compile(graph), metrics, "python", channels=3, stretch=10)
     sequential.run(graph, own)
     assert metrics["aggregate"] == own["aggregate"]
 
@@ -316,7 +316,7 @@ def test_an_error_shows_the_tuple_as_the_user_knows_it() -> None:
     items = [reading(n % 3, n, float(n)) for n in range(10)]
     items[7] = items[7]._replace(ts=math.nan)
     graph = totals(items, ab.tumbling(seconds=3, on="ts")).graph
-    found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=2, epoch=3)
+    found = outcome(run_on, Simulated(), compile(graph), Metrics(), "python", channels=2, stretch=3)
     assert found == expected(graph)
     assert f"on {items[7]}" in str(found[1])
 

@@ -45,9 +45,11 @@ def expected(graph: Graph) -> tuple[Any, str | None]:
     return outcome(sequential.run, graph)
 
 
-def on_simulated(graph: Graph, channels: int, epoch: int, fuse: str = "all", **options: Any) -> tuple[Any, str | None]:
+def on_simulated(
+    graph: Graph, channels: int, stretch: int, fuse: str = "all", **options: Any
+) -> tuple[Any, str | None]:
     plan = compile(graph)
-    return outcome(run_on, Simulated(**options), plan, Metrics(), channels=channels, epoch=epoch, fuse=fuse)
+    return outcome(run_on, Simulated(**options), plan, Metrics(), channels=channels, stretch=stretch, fuse=fuse)
 
 
 class Both:
@@ -109,9 +111,9 @@ def through(draw: st.DrawFn, stream: Any) -> Any:
 @drawn(60)
 @given(meetings(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9), st.sampled_from(FUSIONS))
 def test_streams_that_meet_in_a_parallel_region(
-    program: Program, channels: int, epoch: int, seed: int, fuse: str
+    program: Program, channels: int, stretch: int, seed: int, fuse: str
 ) -> None:
-    assert on_simulated(program.graph, channels, epoch, fuse, seed=seed) == expected(program.graph)
+    assert on_simulated(program.graph, channels, stretch, fuse, seed=seed) == expected(program.graph)
 
 
 def test_a_region_where_two_streams_meet_has_channels() -> None:
@@ -125,9 +127,9 @@ def test_a_region_where_two_streams_meet_has_channels() -> None:
 
 @drawn(80)
 @given(programs(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9), st.sampled_from(FUSIONS))
-def test_random_programs(program: Program, channels: int, epoch: int, seed: int, fuse: str) -> None:
+def test_random_programs(program: Program, channels: int, stretch: int, seed: int, fuse: str) -> None:
     if must_stay(program.graph) is None:
-        found = on_simulated(program.graph, channels, epoch, fuse, readers=1 + seed % 3, seed=seed)
+        found = on_simulated(program.graph, channels, stretch, fuse, readers=1 + seed % 3, seed=seed)
         assert found == expected(program.graph)
 
 
@@ -183,8 +185,8 @@ def test_files_are_read_in_slices_to_the_first_row_that_stops_the_run(tmp_path: 
     if on_error == "dead_letter":
         sinks.append(source.outputs.dead_letter.collect("letters"))
     graph = as_program(*sinks).graph
-    for epoch in (1, 10, 1000):
-        assert on_simulated(graph, 2, epoch) == expected(graph)
+    for stretch in (1, 10, 1000):
+        assert on_simulated(graph, 2, stretch) == expected(graph)
 
 
 def test_a_file_that_lacks_a_column_stops_the_run_when_it_is_reached(tmp_path: Path) -> None:
@@ -203,7 +205,7 @@ def test_a_sink_that_needs_no_order_gets_the_same_tuples_as_they_come() -> None:
 
     def found(ordered: bool) -> list[Any]:
         sink = ab.from_items(Item, items).process(Running, key="n").collect("out", ordered=ordered)
-        return run_on(Simulated(seed=3), compile(as_program(sink).graph), Metrics(), channels=2, epoch=7).items("out")
+        return run_on(Simulated(seed=3), compile(as_program(sink).graph), Metrics(), channels=2, stretch=7).items("out")
 
     assert found(ordered=False) != found(ordered=True)
     assert sorted(found(ordered=False)) == sorted(found(ordered=True))

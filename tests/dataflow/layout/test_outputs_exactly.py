@@ -225,8 +225,8 @@ def laid_out(graph: Graph) -> Layout:
 
 @drawn(20)
 @given(programs(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
-def test_random_programs(program: Program, channels: int, epoch: int, seed: int) -> None:
-    assert on_simulated(program.graph, channels, epoch, seed=seed) == expected(program.graph)
+def test_random_programs(program: Program, channels: int, stretch: int, seed: int) -> None:
+    assert on_simulated(program.graph, channels, stretch, seed=seed) == expected(program.graph)
 
 
 # What is parallel ----------------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def looped(draw: st.DrawFn) -> Program:
 
 @drawn(40)
 @given(looped(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
-def test_rounds_are_jobs(program: Program, channels: int, epoch: int, seed: int) -> None:
+def test_rounds_are_jobs(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed, shares_files=seed % 3 != 0)
     found = outcome(
         run_on,
@@ -162,7 +162,7 @@ def test_rounds_are_jobs(program: Program, channels: int, epoch: int, seed: int)
         Metrics(),
         "python",
         channels=channels,
-        epoch=epoch,
+        stretch=stretch,
         fuse=fusion_by(seed),
     )
     assert found == expected(program.graph)

@@ -78,8 +78,8 @@ def test_regions_behind_a_pure_aggregate_of_the_user_s_own_are_in_channels() -> 
     layout = compile(graph, Settings(Target("spark", 3))).phases[0].layout
     assert layout.refused == ()
     assert [place.region for place in layout.places if place.region] == ["R1", "R2"]
-    for epoch in (7, 1000):
-        assert on_simulated(graph, 3, epoch) == expected(graph)
+    for stretch in (7, 1000):
+        assert on_simulated(graph, 3, stretch) == expected(graph)
 
 
 def test_regions_behind_one_that_shares_something_are_not_and_it_is_said_what_it_shares() -> None:

@@ -60,7 +60,7 @@ def plan() -> Plan:
 def executed(changed: Plan) -> tuple[set[tuple[str, Fact]], list[Any]]:
     metrics = Metrics()
     metrics.start(changed.graph)
-    result = execute(RunConfig(Simulated(), changed, metrics, epoch=32))
+    result = execute(RunConfig(Simulated(), changed, metrics, stretch=32))
     assert result.plan is changed
     return set(metrics.executed), result.items("out")
 

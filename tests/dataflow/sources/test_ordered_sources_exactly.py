@@ -37,19 +37,19 @@ def only_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_order_by_columns, "draw_rest", lambda rest, guards: refused() if rest else iter(()))
 
 
-def run_simulated(graph: Graph, epoch: int = 4, **options: Any) -> tuple[Any, str | None]:
-    return outcome(run_on, Simulated(**options), compile(graph), Metrics(), channels=2, epoch=epoch)
+def run_simulated(graph: Graph, stretch: int = 4, **options: Any) -> tuple[Any, str | None]:
+    return outcome(run_on, Simulated(**options), compile(graph), Metrics(), channels=2, stretch=stretch)
 
 
 @pytest.mark.usefixtures("only_by_columns")
 @drawn(80)
 @given(st.data(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_several_sources(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, epoch: int, seed: int
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, stretch: int, seed: int
 ) -> None:
     program = programs(data.draw, tmp_path_factory.mktemp("files"), order_by="ts")
     cluster = Simulated(seed=seed)
-    found = outcome(run_on, cluster, compile(program.graph), Metrics(), "python", channels=channels, epoch=epoch)
+    found = outcome(run_on, cluster, compile(program.graph), Metrics(), "python", channels=channels, stretch=stretch)
     assert found == expected(program.graph)
     assert cluster.last is not None
     assert cluster.last.readers is None
@@ -58,7 +58,7 @@ def test_several_sources(
 @drawn(80)
 @given(st.data(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_partitions_of_a_source(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, epoch: int, seed: int
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, stretch: int, seed: int
 ) -> None:
     """Where two of them have a key, the rest is drawn by rows."""
     order_by, on_error = data.draw(st.sampled_from(["ts", "v"])), data.draw(st.sampled_from(["stop", "skip"]))
@@ -66,7 +66,9 @@ def test_partitions_of_a_source(
     if data.draw(st.booleans()):
         stream = stream.union(ab.from_items(Tick, data.draw(TICKS), order_by=order_by))
     graph = as_program(behind(data.draw, stream).collect("out")).graph
-    found = outcome(run_on, Simulated(seed=seed), compile(graph), Metrics(), "python", channels=channels, epoch=epoch)
+    found = outcome(
+        run_on, Simulated(seed=seed), compile(graph), Metrics(), "python", channels=channels, stretch=stretch
+    )
     assert found == expected(graph)
 
 
@@ -76,15 +78,15 @@ def write(path: Path, *rows: str) -> str:
 
 
 @pytest.mark.usefixtures("only_by_columns")
-@pytest.mark.parametrize("epoch", [1, 3, 100])
-def test_dead_letters_have_their_places(tmp_path: Path, epoch: int) -> None:
+@pytest.mark.parametrize("stretch", [1, 3, 100])
+def test_dead_letters_have_their_places(tmp_path: Path, stretch: int) -> None:
     one = write(tmp_path / "one.csv", "bad", "1,1,2.0", "worse", "1,2,1.0", "1,3,5.0")
     two = write(tmp_path / "two.csv", "2,1,2.0", "2,2,3.0", "no", "2,3,4.0", "end")
     sources: list[Any] = [ab.read_csv(path, Tick, order_by="ts", on_error="dead_letter") for path in (one, two)]
     letters = sources[0].outputs.dead_letter.union(sources[1].outputs.dead_letter)
     met = sources[0].union(sources[1]).process(Sums, key="k")
     graph = as_program(met.collect("out"), letters.collect("letters")).graph
-    found = run_simulated(graph, epoch)
+    found = run_simulated(graph, stretch)
     assert found == expected(graph)
     assert len(found[0]["letters"][1]) == 4
 
@@ -95,7 +97,7 @@ def test_what_is_read_and_passed_over_is_counted(tmp_path: Path) -> None:
     sources = ab.read_csv(one, Tick, order_by="ts", on_error="skip"), ab.from_items(Tick, [made(1)] * 3, order_by="ts")
     graph = as_program(sources[0].union(sources[1]).process(Sums, key="k").collect("out")).graph
     metrics, own = Metrics(), Metrics()
-    run_on(Simulated(), compile(graph), metrics, channels=2, epoch=2)
+    run_on(Simulated(), compile(graph), metrics, channels=2, stretch=2)
     sequential.run(graph, own)
     assert (metrics.tuples_in, metrics.operators) == (own.tuples_in, own.operators)
 

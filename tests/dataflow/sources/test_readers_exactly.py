@@ -177,11 +177,11 @@ def programs(draw: st.DrawFn, folder: Path, **options: Any) -> Program:
 @drawn(80)
 @given(st.data(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(1, 3), st.integers(0, 9))
 def test_several_sources(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, epoch: int, tasks: int, seed: int
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, stretch: int, tasks: int, seed: int
 ) -> None:
     program = programs(data.draw, tmp_path_factory.mktemp("files"))
     cluster = Simulated(seed=seed, readers=tasks)
-    found = outcome(run_on, cluster, compile(program.graph), Metrics(), "python", channels=channels, epoch=epoch)
+    found = outcome(run_on, cluster, compile(program.graph), Metrics(), "python", channels=channels, stretch=stretch)
     assert found == expected(program.graph)
     assert cluster.last is not None
     assert cluster.last.readers is not None
@@ -191,9 +191,9 @@ def union_of(*sources: Any) -> Program:
     return as_program(sources[0].union(*sources[1:]).collect("out"))
 
 
-def run_simulated(program: Program, epoch: int = 4) -> tuple[Any, Simulated]:
+def run_simulated(program: Program, stretch: int = 4) -> tuple[Any, Simulated]:
     cluster = Simulated()
-    return outcome(run_on, cluster, compile(program.graph), Metrics(), channels=2, epoch=epoch), cluster
+    return outcome(run_on, cluster, compile(program.graph), Metrics(), channels=2, stretch=stretch), cluster
 
 
 @pytest.mark.parametrize("fails_at", [0, 1, 4, 5, 19, 20])
@@ -212,7 +212,7 @@ def test_rows_that_are_passed_over_are_counted_and_have_had_their_turn(tmp_path:
     sources = ab.read_csv(str(tmp_path / "one.csv"), Tick, on_error="skip"), ab.from_items(Tick, [made(9)] * 3)
     program = union_of(*sources)
     metrics, own = Metrics(), Metrics()
-    result = run_on(Simulated(), compile(program.graph), metrics, epoch=2)
+    result = run_on(Simulated(), compile(program.graph), metrics, stretch=2)
     assert [tick.v for tick in result.items("out")] == [9, 9, 1, 9]
     sequential.run(program.graph, own)
     assert (metrics.tuples_in, metrics.operators) == (own.tuples_in, own.operators)
@@ -224,7 +224,7 @@ def test_an_epoch_of_many_readers_has_many_rounds() -> None:
     assert many.rounds == 256
     two = readers.readers_of(union_of(*(ab.from_items(Tick, [made(1)] * 50_000) for _ in range(2))).graph, 16_384)
     assert two is not None
-    assert (two.rounds, two.epochs) == (8_192, 7)
+    assert (two.rounds, two.stretches) == (8_192, 7)
 
 
 @pytest.mark.parametrize("kind", ["by order", "dead letters", "partitions"])
@@ -305,12 +305,12 @@ def through_window(stream: Any, window: Any) -> Any:
 @drawn(60)
 @given(st.data(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(1, 3), st.integers(0, 9))
 def test_partitions_of_a_source(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, epoch: int, tasks: int, seed: int
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, channels: int, stretch: int, tasks: int, seed: int
 ) -> None:
     source = partitioned(data.draw, tmp_path_factory.mktemp("files"))
     graph = as_program(behind(data.draw, source).collect("out")).graph
     cluster = Simulated(seed=seed, readers=tasks)
-    found = outcome(run_on, cluster, compile(graph), Metrics(), "python", channels=channels, epoch=epoch)
+    found = outcome(run_on, cluster, compile(graph), Metrics(), "python", channels=channels, stretch=stretch)
     assert found == expected(graph)
     assert cluster.last is not None
     assert cluster.last.readers is not None
@@ -323,19 +323,19 @@ def write_partitions(folder: Path, *keys: list[int]) -> str:
     return str(folder / "*.csv")
 
 
-@pytest.mark.parametrize("epoch", [1, 4, 100])
-def test_a_key_in_three_partitions_is_told_where_the_second_has_it(tmp_path: Path, epoch: int) -> None:
+@pytest.mark.parametrize("stretch", [1, 4, 100])
+def test_a_key_in_three_partitions_is_told_where_the_second_has_it(tmp_path: Path, stretch: int) -> None:
     path = write_partitions(tmp_path, [1, 1, 1, 9, 9], [2, 2, 9, 2], [3, 3, 3, 3, 9])
     graph = as_program(ab.read_csv(path, Tick, partition_by="k").process(Sums, key="k").collect("out")).graph
-    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=2, epoch=epoch)
+    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=2, stretch=stretch)
     assert found == expected(graph)
     assert "9 occurs in" in str(found[1])
-    assert [tick.k for tick in _items(graph, epoch)] == [1, 2, 3, 1, 2, 3, 1, 9, 3]
+    assert [tick.k for tick in _items(graph, stretch)] == [1, 2, 3, 1, 2, 3, 1, 9, 3]
 
 
-def _items(graph: Any, epoch: int) -> list[Tick]:
+def _items(graph: Any, stretch: int) -> list[Tick]:
     with pytest.raises(ab.SourceError) as found:
-        run_on(Simulated(), compile(graph), Metrics(), channels=2, epoch=epoch)
+        run_on(Simulated(), compile(graph), Metrics(), channels=2, stretch=stretch)
     result: Any = found.value.result  # type: ignore[attr-defined]
     items: list[Tick] = result.items("out")
     return items
@@ -345,7 +345,7 @@ def test_a_key_in_two_partitions_is_told_where_nothing_comes_through_at_that_tim
     path = write_partitions(tmp_path, [1] * 30, [2] * 20 + [1] + [2] * 9)
     source = ab.read_csv(path, Tick, partition_by="k").filter(lambda tick: tick.v < 2)
     graph = as_program(source.process(Sums, key="k").collect("out")).graph
-    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=2, epoch=4)
+    found = outcome(run_on, Simulated(), compile(graph), Metrics(), channels=2, stretch=4)
     assert found == expected(graph)
     assert "1 occurs in" in str(found[1])
 
@@ -361,7 +361,7 @@ def test_one_task_draws_from_partitions_whose_keys_cannot_be_compared_elsewhere(
     else:
         sink = stream.collect("out", ordered=kind != "no order")
     cluster = Simulated()
-    outcome(run_on, cluster, compile(as_program(sink).graph), Metrics(), channels=2, epoch=2)
+    outcome(run_on, cluster, compile(as_program(sink).graph), Metrics(), channels=2, stretch=2)
     assert cluster.last is not None
     assert cluster.last.readers is None
 

@@ -54,9 +54,9 @@ def stateless(items: list[Item], out: str, kind: str = "csv") -> Graph:
     return as_program(getattr(stream, f"write_{kind}")(out)).graph
 
 
-def simulated(graph: Graph, epoch: int = 7) -> Simulated:
+def simulated(graph: Graph, stretch: int = 7) -> Simulated:
     cluster = Simulated(cores=3)
-    run_on(cluster, compile(graph), Metrics(), channels=2, epoch=epoch)
+    run_on(cluster, compile(graph), Metrics(), channels=2, stretch=stretch)
     return cluster
 
 
@@ -96,14 +96,14 @@ def in_windows(items: list[Item], out: str, kind: str = "csv") -> Graph:
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("program", [by_key_in_any_order, in_windows])
-@pytest.mark.parametrize("epoch", [1, 7, 1000])
+@pytest.mark.parametrize("stretch", [1, 7, 1000])
 def test_without_an_order_each_channel_writes_its_own_files(
-    tmp_path: Path, program: Any, kind: str, epoch: int
+    tmp_path: Path, program: Any, kind: str, stretch: int
 ) -> None:
     sequential.run(program(ITEMS, f"{tmp_path}/one/", kind))
     metrics = Metrics()
     cluster = Simulated(cores=3)
-    run_on(cluster, compile(program(ITEMS, f"{tmp_path}/many/", kind)), metrics, channels=2, epoch=epoch)
+    run_on(cluster, compile(program(ITEMS, f"{tmp_path}/many/", kind)), metrics, channels=2, stretch=stretch)
     expected = rows_in(tmp_path / "one", kind)
     assert len(expected) > 10
     assert sorted(rows_in(tmp_path / "many", kind)) == sorted(expected)
@@ -124,15 +124,15 @@ def test_without_an_order_the_error_is_the_oracles_all_the_same(tmp_path: Path) 
 
     with pytest.raises(RunError) as expected:
         sequential.run(program(f"{tmp_path}/one/"))
-    for epoch in (1, 7, 100):
+    for stretch in (1, 7, 100):
         with pytest.raises(RunError) as found:
-            simulated(program(f"{tmp_path}/many/"), epoch)
+            simulated(program(f"{tmp_path}/many/"), stretch)
         assert str(found.value).replace("many", "one") == str(expected.value)
 
 
 def test_tuples_are_counted_where_they_are_written(tmp_path: Path) -> None:
     metrics = Metrics()
-    run_on(Simulated(), compile(by_key(ITEMS, f"{tmp_path}/out/")), metrics, channels=2, epoch=7)
+    run_on(Simulated(), compile(by_key(ITEMS, f"{tmp_path}/out/")), metrics, channels=2, stretch=7)
     assert metrics.tuples_out == len(rows_in(tmp_path / "out"))
 
 
@@ -146,18 +146,18 @@ def failing(items: list[Item], out: str) -> Graph:
     return as_program(stream.write_csv(out)).graph
 
 
-@pytest.mark.parametrize("epoch", [1, 7, 100])
-def test_an_error_cuts_the_folder_at_its_place_in_the_order(tmp_path: Path, epoch: int) -> None:
+@pytest.mark.parametrize("stretch", [1, 7, 100])
+def test_an_error_cuts_the_folder_at_its_place_in_the_order(tmp_path: Path, stretch: int) -> None:
     with pytest.raises(RunError) as expected:
         sequential.run(failing(ITEMS, f"{tmp_path}/one/"))
     with pytest.raises(RunError) as found:
-        simulated(failing(ITEMS, f"{tmp_path}/many/"), epoch)
+        simulated(failing(ITEMS, f"{tmp_path}/many/"), stretch)
     assert str(found.value).replace("many", "one") == str(expected.value)
     assert rows_in(tmp_path / "many.partial") == rows_in(tmp_path / "one.partial") != []
 
 
-@pytest.mark.parametrize("epoch", [1, 7, 100])
-def test_a_tuple_that_cannot_be_written_cuts_it_too(tmp_path: Path, epoch: int) -> None:
+@pytest.mark.parametrize("stretch", [1, 7, 100])
+def test_a_tuple_that_cannot_be_written_cuts_it_too(tmp_path: Path, stretch: int) -> None:
     class Line(NamedTuple):
         text: str
 
@@ -168,7 +168,7 @@ def test_a_tuple_that_cannot_be_written_cuts_it_too(tmp_path: Path, epoch: int) 
     with pytest.raises(RunError) as expected:
         sequential.run(program(f"{tmp_path}/one/"))
     with pytest.raises(RunError) as found:
-        simulated(program(f"{tmp_path}/many/"), epoch)
+        simulated(program(f"{tmp_path}/many/"), stretch)
     assert str(found.value).replace("many", "one") == str(expected.value)
     folders = [tmp_path / "one.partial", tmp_path / "many.partial"]
     texts = ["".join(file.read_text() for file in sorted(folder.iterdir())) for folder in folders]
@@ -182,9 +182,9 @@ def test_a_program_that_gives_nothing_leaves_a_file_without_rows(tmp_path: Path)
 
 
 def test_a_folder_of_an_earlier_run_is_replaced_whole(tmp_path: Path) -> None:
-    simulated(by_key(ITEMS, f"{tmp_path}/out/"), epoch=1)
+    simulated(by_key(ITEMS, f"{tmp_path}/out/"), stretch=1)
     before = len(list((tmp_path / "out").iterdir()))
-    simulated(by_key(ITEMS[:20], f"{tmp_path}/out/"), epoch=10)
+    simulated(by_key(ITEMS[:20], f"{tmp_path}/out/"), stretch=10)
     assert 0 < len(list((tmp_path / "out").iterdir())) <= 2 < before
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
 
@@ -233,7 +233,7 @@ def test_a_folder_that_workers_do_not_see_is_an_error_and_not_an_empty_output(tm
     before = rows_in(tmp_path / "out")
     disk = tmp_path / "disk"
     with pytest.raises(SinkError, match="a worker does not see this folder") as raised:
-        run_on(Elsewhere(disk=disk), compile(program(ITEMS, f"{tmp_path}/out/")), Metrics(), channels=2, epoch=7)
+        run_on(Elsewhere(disk=disk), compile(program(ITEMS, f"{tmp_path}/out/")), Metrics(), channels=2, stretch=7)
     assert raised.value.location is not None
     assert "all machines" in str(raised.value)
     assert not disk.exists(), "a worker makes no folder"
@@ -244,7 +244,7 @@ def test_a_folder_that_workers_do_not_see_is_an_error_and_not_an_empty_output(tm
 @pytest.mark.parametrize("program", [by_key, stateless])
 def test_a_file_that_was_written_and_is_gone_is_missed(tmp_path: Path, program: Any) -> None:
     with pytest.raises(SinkError, match=r"part-00000000\.csv was written by a worker, and is not there"):
-        run_on(Losing(), compile(program(ITEMS, f"{tmp_path}/out/")), Metrics(), channels=2, epoch=7)
+        run_on(Losing(), compile(program(ITEMS, f"{tmp_path}/out/")), Metrics(), channels=2, stretch=7)
     assert [each.name for each in tmp_path.iterdir()] == ["out.partial"], "what is there is kept"
 
 
@@ -264,7 +264,7 @@ class Killed(Simulated):
 
 def test_what_a_killed_task_left_is_no_part(tmp_path: Path) -> None:
     sequential.run(by_key(ITEMS, f"{tmp_path}/one/"))
-    run_on(Killed(), compile(by_key(ITEMS, f"{tmp_path}/many/")), Metrics(), channels=2, epoch=7)
+    run_on(Killed(), compile(by_key(ITEMS, f"{tmp_path}/many/")), Metrics(), channels=2, stretch=7)
     assert not (tmp_path / "many" / LEFTOVER).exists()
     assert rows_in(tmp_path / "many") == rows_in(tmp_path / "one")
 
@@ -273,12 +273,12 @@ def test_what_a_killed_task_left_does_not_change_an_error(tmp_path: Path) -> Non
     with pytest.raises(RunError, match="eight"):
         sequential.run(failing(ITEMS, f"{tmp_path}/one/"))
     with pytest.raises(RunError, match="eight"):
-        run_on(Killed(), compile(failing(ITEMS, f"{tmp_path}/many/")), Metrics(), channels=2, epoch=7)
+        run_on(Killed(), compile(failing(ITEMS, f"{tmp_path}/many/")), Metrics(), channels=2, stretch=7)
     assert rows_in(tmp_path / "many.partial") == rows_in(tmp_path / "one.partial") != []
 
 
 def test_where_only_that_is_left_there_is_a_file_without_rows(tmp_path: Path) -> None:
-    run_on(Killed(), compile(by_key([], f"{tmp_path}/out/")), Metrics(), channels=2, epoch=7)
+    run_on(Killed(), compile(by_key([], f"{tmp_path}/out/")), Metrics(), channels=2, stretch=7)
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-00000000.csv"]
 
 

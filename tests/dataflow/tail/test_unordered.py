@@ -52,18 +52,18 @@ def stopped(run: Callable[[], Result]) -> tuple[str, Any]:
     return str(raised.value).replace("many", "one"), {name: sorted(items) for name, items in result.collected.items()}
 
 
-def on_simulated(graph: Graph, seed: int, epoch: int) -> tuple[str, Any]:
-    return stopped(lambda: run_on(Simulated(seed=seed), compile(graph), Metrics(), channels=3, epoch=epoch))
+def on_simulated(graph: Graph, seed: int, stretch: int) -> tuple[str, Any]:
+    return stopped(lambda: run_on(Simulated(seed=seed), compile(graph), Metrics(), channels=3, stretch=stretch))
 
 
-@pytest.mark.parametrize("epoch", [1, 7, 100])
+@pytest.mark.parametrize("stretch", [1, 7, 100])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_of_several_errors_the_first_in_the_order_is_reported(seed: int, epoch: int) -> None:
+def test_of_several_errors_the_first_in_the_order_is_reported(seed: int, stretch: int) -> None:
     failing = ab.from_items(Item, ITEMS).process(Failing, key="n").collect("out", ordered=False)
     graph = as_program(failing).graph
     expected = stopped(lambda: sequential.run(graph))
     assert len(expected[1]["out"]) > 100
-    assert on_simulated(graph, seed, epoch) == expected
+    assert on_simulated(graph, seed, stretch) == expected
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -30,7 +30,7 @@ class Running:
 
 
 def on_spark(graph: Graph) -> None:
-    run_on(Simulated(cores=3), compile(graph), Metrics(), channels=2, epoch=7)
+    run_on(Simulated(cores=3), compile(graph), Metrics(), channels=2, stretch=7)
 
 
 ENGINES: dict[str, Callable[[Graph], Any]] = {

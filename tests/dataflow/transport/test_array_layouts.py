@@ -98,7 +98,7 @@ def adds(number: Number) -> Real:
 def test_an_operator_gives_the_same_bits_in_a_worker() -> None:
     graph = as_program(ab.from_items(Number, [Number(n) for n in range(10)]).map(adds, out=Real).collect("out")).graph
     assert float(STRIDED.sum()) != float(np.ascontiguousarray(STRIDED).sum()), "else this shows nothing"
-    found = run_on(Apart(), compile(graph), Metrics(), channels=2, epoch=3).items("out")
+    found = run_on(Apart(), compile(graph), Metrics(), channels=2, stretch=3).items("out")
     assert found == sequential.run(graph).items("out")
 
 

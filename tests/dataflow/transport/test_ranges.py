@@ -65,11 +65,11 @@ ORDERS = st.lists(st.builds(Order, st.integers(-5, 30), st.sampled_from([0.5, 1.
 
 @drawn(40)
 @given(ORDERS, st.integers(1, 4), st.sampled_from([1, 7, 100]), st.integers(0, 9))
-def test_the_result_is_the_oracles(orders: list[Order], channels: int, epoch: int, seed: int) -> None:
+def test_the_result_is_the_oracles(orders: list[Order], channels: int, stretch: int, seed: int) -> None:
     sink = totals(orders, ab.ranges("number", [0, 10, 20]))
     metrics = Metrics()
     plan = compile(as_program(sink).graph)
-    result = run_on(Simulated(seed=seed), plan, metrics, channels=channels, epoch=epoch, fuse=fusion_by(seed))
+    result = run_on(Simulated(seed=seed), plan, metrics, channels=channels, stretch=stretch, fuse=fusion_by(seed))
     assert result.items("out") == ab.run(sink, engine="sequential").items("out")
     if any(order.number != 3 for order in orders):
         [sent] = [fact for _, fact in metrics.executed if isinstance(fact, Sent) and fact.place == "R1"]

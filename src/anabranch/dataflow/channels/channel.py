@@ -36,7 +36,7 @@ class Follower(Protocol):
     @property
     def is_broken(self) -> bool: ...
 
-    def process(self, epoch: int, pieces: Pieces) -> Iterator[Row]: ...
+    def process(self, stretch: int, pieces: Pieces) -> Iterator[Row]: ...
 
     def figures(self) -> Iterator[Row]: ...
 
@@ -74,39 +74,39 @@ class Channel:
         """Whether an operator stopped the run, here or behind."""
         return self.has_stopped or any(follower.is_broken for follower in self.followers.values())
 
-    # Epochs -----------------------------------------------------------------------------------------------------
+    # Stretches -----------------------------------------------------------------------------------------------------
 
-    def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
+    def process_stretch(self, stretch: int, rows: list[Row]) -> Iterator[Row]:
         pieces: Pieces = [[] for _ in self.arriving]
         for row in rows:
             pieces[row.arrival].append(row.piece(self.schema(row.arrival)))
-        yield from self.process(epoch, pieces)
+        yield from self.process(stretch, pieces)
 
     def schema(self, arrival: int) -> Schema:
         """Of a stream, as it arrives."""
         stream = self.arriving[arrival].stream
         return self.layout.graph.operator(stream.operator).outputs[stream.port].schema
 
-    def process(self, epoch: int, pieces: Pieces) -> Iterator[Row]:
+    def process(self, stretch: int, pieces: Pieces) -> Iterator[Row]:
         if self.has_stopped:
             return
         arrived = [
             join_pieces(self.schema(at), each, width(arrival.lineage))
             for at, (arrival, each) in enumerate(zip(self.arriving, pieces, strict=True))
         ]
-        items = self.items(epoch, arrived)
+        items = self.items(stretch, arrived)
         try:
             outputs = self.element.process(items.batch)
         except Stopped as stopped:
             self.has_stopped = True
-            yield from self._sent(epoch, items, stopped.outputs)
-            yield from self.sender.error(epoch, self.moment(items, stopped), self.error(stopped.error))
+            yield from self._sent(stretch, items, stopped.outputs)
+            yield from self.sender.error(stretch, self.moment(items, stopped), self.error(stopped.error))
             return
         tuples = [len(one.chunk) for one, at in zip(arrived, self.arriving, strict=True) if at.clock is None]
         self.reporter.add(sum(tuples), sum(map(len, outputs)))
-        yield from self._sent(epoch, items, outputs)
+        yield from self._sent(stretch, items, outputs)
 
-    def items(self, epoch: int, arrived: list[Piece]) -> Items:
+    def items(self, stretch: int, arrived: list[Piece]) -> Items:
         return put_in_order(arrived, [arrival.lineage for arrival in self.arriving])
 
     def moment(self, items: Items, stopped: Stopped) -> Moment:
@@ -119,20 +119,20 @@ class Channel:
 
     # Outputs ----------------------------------------------------------------------------------------------------
 
-    def _sent(self, epoch: int, items: Items, outputs: list[Chunk]) -> Iterator[Row]:
+    def _sent(self, stretch: int, items: Items, outputs: list[Chunk]) -> Iterator[Row]:
         local: dict[str, Pieces] = {}
         for stream, chunk in zip(self.place.outputs, outputs, strict=True):
             piece = self.piece(items, chunk)
             for arrival in self.layout.leaving(stream):
                 follower = self.followers.get(arrival.place)
                 if follower is None:
-                    yield from self.sender.rows(arrival, epoch, piece)
+                    yield from self.sender.rows(arrival, stretch, piece)
                 elif not piece.is_empty:
                     self.sender.note(arrival, piece)
                     pieces = local.setdefault(arrival.place, [[] for _ in follower.arriving])
                     pieces[follower.arriving.index(arrival)].append(piece)
         for name, pieces in local.items():
-            yield from self.followers[name].process(epoch, pieces)
+            yield from self.followers[name].process(stretch, pieces)
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
         """An output with the columns of its order, and where its punctuations and its end are."""

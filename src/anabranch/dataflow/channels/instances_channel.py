@@ -36,12 +36,12 @@ class InstancesChannel(Channel):
     def kept(self) -> list[Saved]:
         return [self.element, self.firsts]
 
-    def items(self, epoch: int, arrived: list[Piece]) -> Items:
-        self.epoch_now = epoch
-        return super().items(epoch, arrived)
+    def items(self, stretch: int, arrived: list[Piece]) -> Items:
+        self.stretch_now = stretch
+        return super().items(stretch, arrived)
 
     def _note_new_keys(self, items: Items) -> None:
-        """Where keys came first that came in this epoch."""
+        """Where keys came first that came in this stretch."""
         if len(self.firsts.by_key) == len(self.meaning.instances):
             return  # all are known
         marks = [*items.ends, *items.punctuations]
@@ -57,7 +57,7 @@ class InstancesChannel(Channel):
                 if is_new and at < found.get(key, LAST):
                     found[key] = at
         for key, at in sorted(found.items(), key=lambda each: each[1]):
-            self.firsts.by_key[key] = (self.epoch_now, *numbers_of(items, at))
+            self.firsts.by_key[key] = (self.stretch_now, *numbers_of(items, at))
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
         self._note_new_keys(items)

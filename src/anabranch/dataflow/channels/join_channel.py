@@ -44,12 +44,12 @@ class JoinChannel(Channel):
         clock = self.arriving[arrival].clock
         return clock is not None and super().schema(arrival)[str(clock.window.on)].kind == "datetime"
 
-    def process(self, epoch: int, pieces: Pieces) -> Iterator[Row]:
-        yield from super().process(epoch, pieces)
+    def process(self, stretch: int, pieces: Pieces) -> Iterator[Row]:
+        yield from super().process(stretch, pieces)
         if not self.has_stopped:
             self.join.pass_to(self.times[-1])  # what has left the windows is forgotten, also where no tuple came since
 
-    def items(self, epoch: int, arrived: list[Piece]) -> Items:
+    def items(self, stretch: int, arrived: list[Piece]) -> Items:
         """The tuples; and of the times between them, how many come before each, and the largest of so many."""
         lineages = [arrival.lineage for arrival in self.arriving]
         turns = put_in_order(arrived, lineages).batch.turns  # a time stands behind the tuple that it is of

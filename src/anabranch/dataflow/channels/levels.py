@@ -1,4 +1,4 @@
-"""The places of a level in a task: the channel of each, of the kind that its operators need, epoch by epoch."""
+"""The places of a level in a task: the channel of each, of the kind that its operators need, stretch by stretch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anabranch.graph.places import PARTS, Place
 
 
 def level_rows(job: Job, level: int, rows: Iterator[Row]) -> Iterator[Row]:
-    """Rows come sorted by place and epoch; those for later levels pass."""
+    """Rows come sorted by place and stretch; those for later levels pass."""
     for number, of_place in groupby(rows, key=lambda row: row.place):
         place = job.layout.places[number]
         if place.level != level:
@@ -42,15 +42,15 @@ def _channel_rows(job: Job, place: Place, number: int, rows: Iterator[Row]) -> I
 
 
 def _processed(job: Job, channel: Channel | PartWriter, rows: Iterable[Row]) -> Iterator[Row]:
-    for epoch, of_epoch in groupby(rows, key=lambda row: row.epoch):
-        yield from channel.epoch(epoch, [fetch(row, job.scratch) for row in of_epoch])
+    for stretch, of_stretch in groupby(rows, key=lambda row: row.stretch):
+        yield from channel.process_stretch(stretch, [fetch(row, job.scratch) for row in of_stretch])
     yield from channel.figures()
 
 
 def _continued(job: Job, channel: Channel, rows: Iterator[Row]) -> Iterator[Row]:
     """A channel that goes on where it was in the last round. Its state, if there is one, is the first row."""
     first = next(rows)
-    if first.epoch == FIGURES:
+    if first.stretch == FIGURES:
         channel.state.restore(bytes(fetch(first, job.scratch).payload))
         channel.begin_figures()
     else:

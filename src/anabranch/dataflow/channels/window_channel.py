@@ -32,10 +32,10 @@ class WindowChannel(Channel):
         self.numbers = len(self.ranks) if self.groups is None else self.groups.numbers
         self.given = job.layout.graph.operator(self.name).outputs[0].schema
 
-    def items(self, epoch: int, arrived: list[Piece]) -> Items:
+    def items(self, stretch: int, arrived: list[Piece]) -> Items:
         one = arrived[0]
         if self.ranks:
-            one = with_numbers(one, epoch, self.part.schema(self.part.inputs[0]))
+            one = with_numbers(one, stretch, self.part.schema(self.part.inputs[0]))
         items = put_in_order([one, *arrived[1:]], [arrival.lineage for arrival in self.arriving])
         self.ticks += sum(len(one.chunk) for one in arrived[1:])
         return items

@@ -135,10 +135,10 @@ def as_known(item: Any, kind: Any) -> Any:
 # Chunks ---------------------------------------------------------------------------------------------------------------
 
 
-def with_numbers(piece: Piece, epoch: int, schema: Schema) -> Piece:
+def with_numbers(piece: Piece, stretch: int, schema: Schema) -> Piece:
     """Tuples with their places in the order."""
     chunk, count = piece.chunk, len(piece.chunk)
-    numbers = (np.full(count, epoch, np.int64), *piece.order)
+    numbers = (np.full(count, stretch, np.int64), *piece.order)
     if chunk.has_batch:
         arrays = [*chunk.batch.columns, *(pa.array(column) for column in numbers)]
         made = Chunk.of_batch(schema, pa.record_batch(arrays, names=list(schema.names)))

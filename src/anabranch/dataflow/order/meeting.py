@@ -1,4 +1,4 @@
-"""The streams that arrive at a place within an epoch, put in order as the items of one batch."""
+"""The streams that arrive at a place within a stretch, put in order as the items of one batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Items:
 
 
 def put_in_order(pieces: Sequence[Piece], lineages: Sequence[Lineage]) -> Items:
-    """One piece of each stream that comes into a place: all that is to be done there for an epoch."""
+    """One piece of each stream that comes into a place: all that is to be done there for a stretch."""
     if len(pieces) == 1:
         return _alone(pieces[0])
     steps = merge_lineages(lineages, "")

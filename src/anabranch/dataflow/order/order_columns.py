@@ -1,4 +1,4 @@
-"""The order of tuples that come together from several channels and streams, within one epoch: columns of numbers."""
+"""The order of tuples that come together from several channels and streams, within one stretch: columns of numbers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def indices_of(origins: Column) -> Column:
 
 @dataclass(frozen=True)
 class Moment:
-    """A place in the order of an epoch: where an operator failed."""
+    """A place in the order of a stretch: where an operator failed."""
 
     lineage: Lineage
     numbers: tuple[int, ...]  # for the columns of the lineage

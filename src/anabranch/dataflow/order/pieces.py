@@ -1,4 +1,4 @@
-"""What moves from place to place: tuples of one stream within one epoch, with what puts them in order."""
+"""What moves from place to place: tuples of one stream within one stretch, with what puts them in order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from anabranch.graph.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Tuples of a stream on their way into a channel, within one epoch, with the columns of their order.
+    """Tuples of a stream on their way into a channel, within one stretch, with the columns of their order.
 
     `end`, on the last piece of a stream, is where it ends in that order, and `punctuations` are columns of where those
-    are. Columns are left out where they would only count the tuples of a whole epoch.
+    are. Columns are left out where they would only count the tuples of a whole stretch.
     """
 
     chunk: Chunk
@@ -47,7 +47,7 @@ class Piece:
 
 
 def join_pieces(schema: Schema, pieces: Sequence[Piece], width: int) -> Piece:
-    """The pieces of one stream within an epoch, from several channels, as one: all its tuples in their order."""
+    """The pieces of one stream within a stretch, from several channels, as one: all its tuples in their order."""
     end = next((piece.end for piece in pieces if piece.end is not None), None)
     if not pieces:
         return Piece(Chunk.of_rows(schema, []), (np.empty(0, np.int64),) * width, end)
@@ -74,7 +74,7 @@ def _each_once(punctuations: Sequence[Columns]) -> Columns:
 
 
 def cut_short(piece: Piece, lineage: Lineage, failed: Moment) -> Piece:
-    """What is left of an epoch in which something failed: the rest is not reached any more."""
+    """What is left of a stretch in which something failed: the rest is not reached any more."""
     kept = np.flatnonzero(~failed.precedes(lineage, piece.order, len(piece.chunk)))
     punctuations = piece.punctuations
     if punctuations:

@@ -1,6 +1,6 @@
 """The time of a stream that is in many channels: tuples that move it go to others than their own, for their time.
 
-Who sends a stream sees neither the epochs before nor the tuples that others send. So of each epoch it takes tuples
+Who sends a stream sees neither the stretches before nor the tuples that others send. So of each stretch it takes tuples
 whose time is the largest so far; a channel lets those go by that its clock has passed. They may be too many, never too
 few. Windows that close at boundaries need those behind another boundary; where each tuple asks for the time, a channel
 needs those that were the latest when one of its own came. They go as whole tuples: an error names the tuple that it
@@ -45,7 +45,7 @@ def ticks(piece: Piece, window: Window) -> Piece:
 def latest(piece: Piece, window: Window, mine: Positions | None) -> Piece:
     """The tuples of a piece that were the latest when one of `mine` came, and the latest of all.
 
-    Where others send tuples of the same epoch too, it is not known when those of a channel come: then all that ever
+    Where others send tuples of the same stretch too, it is not known when those of a channel come: then all that ever
     were the latest.
     """
     _, rises = _rises(piece, window)

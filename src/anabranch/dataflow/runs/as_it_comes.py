@@ -21,7 +21,7 @@ from anabranch.dataflow.tail.tail import Tail
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.spooling import spool
 
-_EPOCHS = 64  # of which a job is made at most
+_STRETCHES = 64  # of which a job is made at most
 _SECONDS = 2.0  # for which tuples are gathered at most: a job takes about one
 _PATIENCE = 0.2  # seconds that sources may give nothing before what has come is processed
 
@@ -42,7 +42,7 @@ class AsItComes(Execution):
     def process_all(self, shield: Shield) -> None:
         job, task = self.job, DrawTask(self.job)
         sources = draw_soon(self.config.graph.sources, _PATIENCE)
-        with closing(sources), closing(_with_pauses(sources, _EPOCHS * job.epoch)) as drawn:
+        with closing(sources), closing(_with_pauses(sources, _STRETCHES * job.stretch)) as drawn:
             while not task.has_ended:
                 rows = list(spool(task.rows(drawn), job.scratch if job.shares_files else ""))
                 self.tail.add_figures([task.figures()])

@@ -30,7 +30,7 @@ class AtOnce(Execution):
         with closing(self.arriving):
             failed = self.tail.process_all(self.arriving, shield)
         if failed is not None:
-            epoch, error = failed
+            stretch, error = failed
             if self.parts is not None and self.tail.is_ordered:
-                self.parts.folder.cut(epoch)
+                self.parts.folder.cut(stretch)
             raise error from error.__cause__

@@ -114,8 +114,8 @@ class _Entry:
         self.schema = entry.outputs[0].schema
         self.arrivals = [each for each in job.layout.arrivals if each.stream.operator == entry.id]
         self.sender = Sender(job.layout)
-        self.size = job.epoch
-        self.epoch = 0  # of all rounds
+        self.size = job.stretch
+        self.stretch = 0  # of all rounds
         self.folder = job.scratch if job.shares_files else ""
         self._rows: list[Row] = []
 
@@ -144,9 +144,9 @@ class _Entry:
         self, tuples: Chunk, *, punctuations: tuple[np.ndarray, ...] = (), end: tuple[int, ...] | None = None
     ) -> None:
         piece = Piece(tuples, None, end, punctuations)
-        rows = [row for arrival in self.arrivals for row in self.sender.rows(arrival, self.epoch, piece)]
+        rows = [row for arrival in self.arrivals for row in self.sender.rows(arrival, self.stretch, piece)]
         self._rows += spool(rows, self.folder)
-        self.epoch += 1
+        self.stretch += 1
 
     def rows(self) -> list[Row]:
         """What has come in since this was last asked for."""

@@ -35,7 +35,7 @@ def run_next(transport: Transport, job: Job, tail: Tail, rows: Sequence[Row], sh
 
 def _restored(states: Mapping[tuple[int, int], Row]) -> list[Row]:
     """The rows that bring the states of channels to them."""
-    return [replace(row, place=row.arrival, epoch=FIGURES, arrival=0) for row in states.values()]
+    return [replace(row, place=row.arrival, stretch=FIGURES, arrival=0) for row in states.values()]
 
 
 def _forget_files(folder: Path, states: Mapping[tuple[int, int], Row]) -> None:

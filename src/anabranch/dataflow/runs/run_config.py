@@ -10,7 +10,7 @@ from anabranch.dataflow.channels.tripwires import tripwire_of
 from anabranch.dataflow.layout.generating import generate_code
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.sources.readers import Readers, readers_of
-from anabranch.dataflow.sources.source_slices import EPOCH, cut
+from anabranch.dataflow.sources.source_slices import STRETCH, cut
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.transport import Transport
 from anabranch.graph.model import Graph
@@ -27,7 +27,7 @@ class RunConfig:
     transport: Transport
     plan: Plan
     metrics: Metrics
-    epoch: int = EPOCH  # tuples
+    stretch: int = STRETCH  # tuples
 
     @property
     def graph(self) -> Graph:
@@ -36,13 +36,13 @@ class RunConfig:
     def slices(self, phase: Phase) -> Slices | None:
         """The only source as it is cut; None where it is not read in slices, or cannot be after all."""
         graph = phase.layout.graph
-        return cut(graph, self.epoch, self.transport.cores) if phase.reading is Reading.SLICES else None
+        return cut(graph, self.stretch, self.transport.cores) if phase.reading is Reading.SLICES else None
 
     def readers(self, phase: Phase) -> Readers | None:
         """Sources that are drawn in turn, and can be."""
         if phase.reading is not Reading.APART:
             return None
-        return readers_of(phase.layout.graph, self.epoch, partitions=phase.layout.waits_for_all)
+        return readers_of(phase.layout.graph, self.stretch, partitions=phase.layout.waits_for_all)
 
     def job(self, phase: Phase, folder: str, **more: Any) -> Job:
         """All that tasks need to know; `folder` is the temporary one of the run."""
@@ -53,7 +53,7 @@ class RunConfig:
             for_tasks,
             code,
             self.slices(phase),
-            self.epoch,
+            self.stretch,
             self.readers(phase),
             folder,
             self.transport.shares_files,

@@ -1,7 +1,7 @@
 """The claim of `partition_by` where partitions are read by tasks of their own: a value of the key occurs in one only.
 
 Each task sends the keys of its partitions to the driver, with the turns of their first tuples. They come before all
-epochs, so that the driver knows where the sequential engine would have found a key in a second partition.
+stretches, so that the driver knows where the sequential engine would have found a key in a second partition.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class KeysOfReader:
 
 
 def guard_partitions(rows: Generator[Row, None, None], job: Job) -> Generator[Row, None, None]:
-    """In the driver: the rows of a job, by epoch, and the error of a key that two partitions have, in its epoch."""
+    """In the driver: the rows of a job, by stretch, and the error of a key that two partitions have, in its stretch."""
     with closing(rows):
         yield from rows if job.readers is None or not job.readers.is_partitioned else _guarded(rows, job)
 
@@ -63,9 +63,9 @@ def _guarded(rows: Iterable[Row], job: Job) -> Iterator[Row]:
         if row.kind == Kind.KEYS:
             found.add(row)
             continue
-        if row.epoch != FIGURES and not is_known:
+        if row.stretch != FIGURES and not is_known:
             error, is_known = found.error(job), True
-        if error is not None and row.epoch > error.epoch:
+        if error is not None and row.stretch > error.stretch:
             yield error
             error = None
         yield row

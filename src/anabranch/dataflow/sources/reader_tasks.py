@@ -32,7 +32,7 @@ def reader_rows(job: Job, numbers: Iterable[int]) -> Iterator[Row]:
 
 
 class _ReaderTask:
-    """Reads all that a reader gives, an epoch at a time."""
+    """Reads all that a reader gives, a stretch at a time."""
 
     def __init__(self, job: Job, number: int, reporter: Reporter) -> None:
         assert job.readers is not None
@@ -46,10 +46,10 @@ class _ReaderTask:
         self.count = SourceCount(self.source)
         self.reporter = reporter
         self.turn = 0  # of the next item
-        self.drawn: list[tuple[int, Chunk]] = []  # for this epoch, with the turn of the first tuple
+        self.drawn: list[tuple[int, Chunk]] = []  # for this stretch, with the turn of the first tuple
 
     @property
-    def epoch(self) -> int:
+    def stretch(self) -> int:
         return self.turn // self.readers.rounds
 
     def rows(self) -> Iterator[Row]:
@@ -61,13 +61,13 @@ class _ReaderTask:
         except RunError as problem:
             error = problem
         end = self.readers.end(self.number, self.turn) if error is None else None
-        ends_here = end is not None and end[0] == self.epoch
-        yield from self._sent(self.epoch, end if ends_here else None)
+        ends_here = end is not None and end[0] == self.stretch
+        yield from self._sent(self.stretch, end if ends_here else None)
         if end is not None and not ends_here:
             yield from self._sent(end[0], end)
         if error is not None:
             here = Moment(DRAW, (self.readers.place(self.number, self.turn),))
-            yield from self.sender.error(self.epoch, here, error)
+            yield from self.sender.error(self.stretch, here, error)
         if self.keys is not None:
             yield from self.keys.rows(self.number, self.sender.numbers[TAIL])
         yield self.sender.figures({self.source.id: self.count.metrics}, self.count.tuples_in, [])
@@ -88,12 +88,12 @@ class _ReaderTask:
             yield from self._moved(count)
 
     def _moved(self, count: int) -> Iterator[Row]:
-        before = self.epoch
+        before = self.stretch
         self.turn += count
-        if self.epoch > before:
+        if self.stretch > before:
             yield from self._sent(before)
 
-    def _sent(self, epoch: int, end: tuple[int, int] | None = None) -> Iterator[Row]:
+    def _sent(self, stretch: int, end: tuple[int, int] | None = None) -> Iterator[Row]:
         drawn, self.drawn = self.drawn, []
         schema = self.source.outputs[0].schema
         turns = [np.arange(turn, turn + len(chunk), dtype=np.int64) for turn, chunk in drawn]
@@ -101,7 +101,7 @@ class _ReaderTask:
         chunk = as_columns(join_chunks(schema, [chunk for _, chunk in drawn])) if drawn else Chunk.of_rows(schema, [])
         self.reporter.add(len(chunk), len(chunk))
         for arrival in self.leaving:
-            yield from self.sender.rows(arrival, epoch, Piece(chunk, (order,), end[1:] if end else None))
+            yield from self.sender.rows(arrival, stretch, Piece(chunk, (order,), end[1:] if end else None))
 
 
 def _part(chunk: Chunk, start: int, count: int) -> Chunk:

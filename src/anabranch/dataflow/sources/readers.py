@@ -25,9 +25,9 @@ from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.passes.layout.expected_size import expected_in, expected_of
 from anabranch.passes.layout.source_reading import can_be_read_apart, is_in_partitions
 
-_LEAST_ROUNDS = 256  # of an epoch, where there are many readers: what each sends should not be crumbs
-_MOST_READERS = 1_024  # so that an epoch does not become too large by that
-_LAST_EPOCH = 1 << 40  # behind all others
+_LEAST_ROUNDS = 256  # of a stretch, where there are many readers: what each sends should not be crumbs
+_MOST_READERS = 1_024  # so that a stretch does not become too large by that
+_LAST_STRETCH = 1 << 40  # behind all others
 _BYTES_IN_HAND = 64 * 2**20  # of all files together that are drawn by order: each has a slice in hand
 
 _Turn = TypeVar("_Turn", int, npt.NDArray[np.int64])
@@ -45,29 +45,29 @@ class Reader:
 
 @dataclass(frozen=True)
 class Readers:
-    """All readers, in order of declaration; an epoch has so many `rounds`."""
+    """All readers, in order of declaration; a stretch has so many `rounds`."""
 
     each: tuple[Reader, ...]
     rounds: int
     is_partitioned: bool = False  # they are the partitions of one source
 
     @property
-    def epochs(self) -> int:
+    def stretches(self) -> int:
         """About how many there are."""
         return max(reader.expected for reader in self.each) // self.rounds + 1
 
     def place(self, number: int, turn: _Turn) -> _Turn:
-        """The place within its epoch of what a reader gives in a turn of its own."""
+        """The place within its stretch of what a reader gives in a turn of its own."""
         return turn % self.rounds * len(self.each) + number
 
     def end(self, number: int, turn: int) -> tuple[int, int] | None:
-        """The epoch and the place of the end that a reader has to send, whose last turn is over."""
+        """The stretch and the place of the end that a reader has to send, whose last turn is over."""
         if not self.is_partitioned:
             return turn // self.rounds, self.place(number, turn)
-        return (_LAST_EPOCH, 0) if number == 0 else None  # which partition is the last to end is not known
+        return (_LAST_STRETCH, 0) if number == 0 else None  # which partition is the last to end is not known
 
 
-def readers_of(graph: Graph, epoch: int, *, partitions: bool = True) -> Readers | None:
+def readers_of(graph: Graph, stretch: int, *, partitions: bool = True) -> Readers | None:
     """The readers of a program; None where one task has to draw from all of its sources.
 
     `partitions` says whether those of a source may be among them: a key that two of them have is known only when all
@@ -76,17 +76,17 @@ def readers_of(graph: Graph, epoch: int, *, partitions: bool = True) -> Readers 
     if not can_be_read_apart(graph, partitions=partitions):
         return None
     is_partitioned = is_in_partitions(graph.sources[0])
-    readers = _partitions(graph.sources[0]) if is_partitioned else _sources(graph, epoch)
+    readers = _partitions(graph.sources[0]) if is_partitioned else _sources(graph, stretch)
     if readers is None or len(readers) > _MOST_READERS:
         return None
-    rounds = max(1, epoch // len(readers), min(epoch, _LEAST_ROUNDS))
+    rounds = max(1, stretch // len(readers), min(stretch, _LEAST_ROUNDS))
     return Readers(tuple(readers), rounds, is_partitioned and len(readers) > 1)
 
 
-def _sources(graph: Graph, epoch: int) -> list[Reader] | None:
+def _sources(graph: Graph, stretch: int) -> list[Reader] | None:
     found = []
     for source in graph.sources:
-        slices = cut_source(source, epoch)
+        slices = cut_source(source, stretch)
         if slices is None:
             return None
         found.append(Reader(source.id, slices, expected_of(source)))
@@ -110,7 +110,7 @@ def _partitions(source: Operator) -> list[Reader] | None:
 # By order -----------------------------------------------------------------------------------------------------------
 
 
-def readers_by_order(graph: Graph, epoch: int) -> list[ColumnReader] | None:
+def readers_by_order(graph: Graph, stretch: int) -> list[ColumnReader] | None:
     """What one task reads by columns, of sources that all say `order_by`; None where it has to draw row by row."""
     if any(cast(SourceDefinition, source.definition).order_by is None for source in graph.sources):
         return None
@@ -119,7 +119,7 @@ def readers_by_order(graph: Graph, epoch: int) -> list[ColumnReader] | None:
     if many > _MOST_READERS:
         return None
     for source in graph.sources:
-        readers = _by_order(source, epoch, min(SLICE_SIZE, _BYTES_IN_HAND // many))
+        readers = _by_order(source, stretch, min(SLICE_SIZE, _BYTES_IN_HAND // many))
         if readers is None:
             return None
         found += readers
@@ -134,14 +134,14 @@ def _count_of_readers(source: Operator) -> int:
     return 1
 
 
-def _by_order(source: Operator, epoch: int, size: int) -> list[ColumnReader] | None:
+def _by_order(source: Operator, stretch: int, size: int) -> list[ColumnReader] | None:
     cut: list[tuple[str, Sequence[Any] | None]]
     match source.definition:
         case ReadFiles(partition_by=(_, *_), is_live=False) as files:
             with located(source):
                 cut = [(str(path), slices_of_file(files, path, size=size)) for path in files.files()]
         case _:
-            cut = [("", cut_source(source, epoch, most=size))]
+            cut = [("", cut_source(source, stretch, most=size))]
     if any(slices is None for _, slices in cut):
         return None
     return [ColumnReader(source, name, _read_all(source, slices or ())) for name, slices in cut]

@@ -1,4 +1,4 @@
-"""The sources of a program as tasks read them: slices of the only one, each an epoch, or of one of several."""
+"""The sources of a program as tasks read them: slices of the only one, each a stretch, or of one of several."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.passes.layout.source_reading import can_be_cut
 
-EPOCH = 16_384  # tuples, of sources that are counted
+STRETCH = 16_384  # tuples, of sources that are counted
 _BYTES_PER_TUPLE = 8  # of a file, at least
 _SLICES_PER_CORE = 8
 _ROWS_AT_ONCE = 1 << 18
@@ -34,31 +34,31 @@ class Numbers:
     stop: int
 
 
-def cut(graph: Graph, epoch: int = EPOCH, cores: int = 1) -> tuple[Any, ...] | None:
+def cut(graph: Graph, stretch: int = STRETCH, cores: int = 1) -> tuple[Any, ...] | None:
     """The only source in slices, in order; None where there are several or it cannot be cut."""
     if not can_be_cut(graph):
         return None
-    return cut_source(graph.sources[0], epoch, cores) or None
+    return cut_source(graph.sources[0], stretch, cores) or None
 
 
-def cut_source(source: Operator, epoch: int, cores: int = 1, most: int = SLICE_SIZE) -> tuple[Any, ...] | None:
+def cut_source(source: Operator, stretch: int, cores: int = 1, most: int = SLICE_SIZE) -> tuple[Any, ...] | None:
     """A source that is not partitioned in slices, of at most so many bytes, in order; None where it cannot be cut."""
     match source.definition:
         case Beacon(count=int(count)):
-            return _numbers(count, epoch)
+            return _numbers(count, stretch)
         case FromItems(items=tuple() | range() as items, partition_by=()):
-            return _numbers(len(items), epoch)
+            return _numbers(len(items), stretch)
         case ReadFiles(partition_by=()) as files:
             with located(source):
-                slices = slices_of(files, size=min(most, _bytes_of_slice(files, epoch, cores)))
+                slices = slices_of(files, size=min(most, _bytes_of_slice(files, stretch, cores)))
             return None if slices is None else tuple(slices)
     return None
 
 
-def _bytes_of_slice(files: ReadFiles, epoch: int, cores: int) -> int:
-    """A slice is a few epochs, but small enough that all cores have some."""
+def _bytes_of_slice(files: ReadFiles, stretch: int, cores: int) -> int:
+    """A slice is a few stretches, but small enough that all cores have some."""
     total = sum(map(_size, files.files()))
-    return max(1, min(SLICE_SIZE, max(epoch * _BYTES_PER_TUPLE, total // (cores * _SLICES_PER_CORE))))
+    return max(1, min(SLICE_SIZE, max(stretch * _BYTES_PER_TUPLE, total // (cores * _SLICES_PER_CORE))))
 
 
 def _size(path: Path) -> int:
@@ -69,8 +69,8 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _numbers(count: int, epoch: int) -> tuple[Numbers, ...]:
-    return tuple(Numbers(start, min(start + epoch, count)) for start in range(0, max(count, 1), epoch))
+def _numbers(count: int, stretch: int) -> tuple[Numbers, ...]:
+    return tuple(Numbers(start, min(start + stretch, count)) for start in range(0, max(count, 1), stretch))
 
 
 def read(source: Operator, piece: Any) -> Iterator[Chunk | Unreadable | Failed]:

@@ -1,4 +1,4 @@
-"""The tasks that read sources: each some epochs of the only source, or one task that draws from all of them."""
+"""The tasks that read sources: each some stretches of the only source, or one task that draws from all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anabranch.codegen.pe import Stopped
 from anabranch.dataflow.channels.tripwires import watch_rows
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.order.pieces import Piece
-from anabranch.dataflow.sources.drawn_epoch import DrawnEpoch
+from anabranch.dataflow.sources.drawn_stretch import DrawnStretch
 from anabranch.dataflow.sources.readers import readers_by_order
 from anabranch.dataflow.sources.source_count import Failed, SourceCount, Tally
 from anabranch.dataflow.sources.source_order import Drawn, draw
@@ -36,13 +36,13 @@ def drawn_rows(job: Job) -> Iterator[Row]:
     task = DrawTask(job)
     yield from task.rows(_items(job))
     yield task.figures()
-    yield task.sender.end(task.epoch)
+    yield task.sender.end(task.stretch)
 
 
 def _items(job: Job) -> Iterator[Drawn | Batch]:
     """All items of all sources, by columns where that can be."""
     sources = job.layout.graph.sources
-    readers = readers_by_order(job.layout.graph, job.epoch)
+    readers = readers_by_order(job.layout.graph, job.stretch)
     yield from draw(sources) if readers is None else draw_by_columns(sources, readers)
 
 
@@ -61,14 +61,14 @@ class SliceTask:
         self.reporter = job.reporter(SOURCES)
         self.parts = PartWriter(job) if job.parts else None
 
-    def rows(self, epochs: Iterable[int]) -> Iterator[Row]:
-        return watch_rows(self.job, self.place, self._rows(epochs))
+    def rows(self, stretches: Iterable[int]) -> Iterator[Row]:
+        return watch_rows(self.job, self.place, self._rows(stretches))
 
-    def _rows(self, epochs: Iterable[int]) -> Iterator[Row]:
+    def _rows(self, stretches: Iterable[int]) -> Iterator[Row]:
         slices = self.job.slices
         assert slices is not None
-        for epoch in epochs:
-            yield from self.epoch(epoch, slices[epoch], is_last=epoch == len(slices) - 1)
+        for stretch in stretches:
+            yield from self.process_stretch(stretch, slices[stretch], is_last=stretch == len(slices) - 1)
         self.reporter.write()
         yield self.figures()
         if self.parts is not None:
@@ -82,8 +82,8 @@ class SliceTask:
             notes = self.element.notes
         return self.sender.figures(operators, self.count.tuples_in, notes)
 
-    def epoch(self, epoch: int, piece: Any | None, *, is_last: bool) -> Iterator[Row]:
-        """The rows of a slice, which is an epoch; without one there are no more tuples, but an end."""
+    def process_stretch(self, stretch: int, piece: Any | None, *, is_last: bool) -> Iterator[Row]:
+        """The rows of a slice, which is a stretch; without one there are no more tuples, but an end."""
         outputs: list[list[Chunk]] = [[] for _ in self.place.outputs]
         error: RunError | None = None
         before = self.count.tuples_in
@@ -109,11 +109,11 @@ class SliceTask:
                 if arrival.place == PARTS:
                     assert self.parts is not None
                     self.sender.note(arrival, sent)
-                    yield from self.parts.write(epoch, sent)
+                    yield from self.parts.write(stretch, sent)
                 else:
-                    yield from self.sender.rows(arrival, epoch, sent)
+                    yield from self.sender.rows(arrival, stretch, sent)
         if error is not None:
-            yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
+            yield from self.sender.error(stretch, Moment(DRAW, (count,)), error)
 
     def _processed(self, found: Chunk | Unreadable | Failed) -> Iterator[tuple[int, Chunk]]:
         if not isinstance(found, Chunk):
@@ -127,7 +127,7 @@ class SliceTask:
 
 
 class DrawTask:
-    """Draws from all sources, in the order of the program, an epoch at a time."""
+    """Draws from all sources, in the order of the program, a stretch at a time."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -136,8 +136,8 @@ class DrawTask:
         self.sender = Sender(job.layout)
         self.numbers = {stream: number for number, stream in enumerate(self.place.outputs)}
         self.schemas = [self.graph.operator(each.operator).outputs[each.port].schema for each in self.place.outputs]
-        self.gathered = DrawnEpoch(self.schemas)
-        self.epoch = 0
+        self.gathered = DrawnStretch(self.schemas)
+        self.stretch = 0
         self.has_ended = False
         self._count_anew()
 
@@ -158,17 +158,17 @@ class DrawTask:
                     yield from self._gather_columns(each)
                 else:
                     self._gather(*each)
-                if len(self.gathered) >= self.job.epoch:
+                if len(self.gathered) >= self.job.stretch:
                     yield from self._sent()
             else:
                 self.has_ended = True
         except RunError as problem:
             error, self.has_ended = problem, True
-        epoch, count = self.epoch, len(self.gathered)
+        stretch, count = self.stretch, len(self.gathered)
         yield from self._sent()
         self.reporter.write()
         if error is not None:
-            yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
+            yield from self.sender.error(stretch, Moment(DRAW, (count,)), error)
 
     def figures(self) -> Row:
         """What was counted since this was last asked for."""
@@ -193,13 +193,13 @@ class DrawTask:
                 self.gathered.add(number, item)
 
     def _gather_columns(self, batch: Batch) -> Iterator[Row]:
-        """Tuples, with an input for each source: so many at a time as an epoch has room for."""
+        """Tuples, with an input for each source: so many at a time as a stretch has room for."""
         assert batch.turns is not None
         sources = self.graph.sources
         numbers = np.array([self.numbers.get(StreamId(source.id), -1) for source in sources], np.int64)
         start, begun = 0, np.zeros(len(sources), np.int64)
         while start < len(batch.turns):
-            turns = batch.turns[start : start + self.job.epoch - len(self.gathered)]
+            turns = batch.turns[start : start + self.job.stretch - len(self.gathered)]
             counts = np.bincount(turns, minlength=len(sources))
             cuts = {}
             for at in np.flatnonzero(counts).tolist():
@@ -211,7 +211,7 @@ class DrawTask:
             of_streams = numbers[turns]
             self.gathered.add_columns(cuts, of_streams[of_streams >= 0])
             start, begun = start + len(turns), begun + counts
-            if len(self.gathered) >= self.job.epoch:
+            if len(self.gathered) >= self.job.stretch:
                 yield from self._sent()
 
     def _sent(self) -> Iterator[Row]:
@@ -219,6 +219,6 @@ class DrawTask:
         self.reported = self.total.tuples_in
         for stream, piece in zip(self.place.outputs, self.gathered.pieces(), strict=True):
             for arrival in self.job.layout.leaving(stream):
-                yield from self.sender.rows(arrival, self.epoch, piece)
-        self.epoch += 1
-        self.gathered = DrawnEpoch(self.schemas)
+                yield from self.sender.rows(arrival, self.stretch, piece)
+        self.stretch += 1
+        self.gathered = DrawnStretch(self.schemas)

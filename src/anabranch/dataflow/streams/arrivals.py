@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from anabranch.dataflow.sources.reading import Slice, not_by_slices, slices_of_file
-from anabranch.dataflow.sources.source_slices import EPOCH, Numbers
+from anabranch.dataflow.sources.source_slices import STRETCH, Numbers
 from anabranch.dataflow.streams.entries import Entry, EntryLog
 from anabranch.dataflow.streams.tcp_spool import TcpSpool
 from anabranch.errors import AnabranchError, SourceError
@@ -272,7 +272,7 @@ class Arrivals:
         log: EntryLog,
         folder: Path,
         failed: Callable[[AnabranchError], None],
-        at_once: int = EPOCH,
+        at_once: int = STRETCH,
     ) -> None:
         self._log = log
         self._failed = failed

@@ -1,4 +1,4 @@
-"""The tasks that read what has arrived: each some entries, which are the epochs of a stream."""
+"""The tasks that read what has arrived: each some entries, which are the stretches of a stream."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from anabranch.codegen.chunks import Chunk
 from anabranch.dataflow.channels.tripwires import watch_rows
 from anabranch.dataflow.order.order_columns import Moment
-from anabranch.dataflow.sources.drawn_epoch import DrawnEpoch
+from anabranch.dataflow.sources.drawn_stretch import DrawnStretch
 from anabranch.dataflow.sources.source_count import Failed, SourceCount
 from anabranch.dataflow.sources.source_slices import read
 from anabranch.dataflow.sources.source_tasks import SliceTask
@@ -42,11 +42,11 @@ class EntryTask:
         return watch_rows(self.job, self.job.layout.place(SOURCES), self._rows(first, entries))
 
     def _rows(self, first: int, entries: Sequence[Entry]) -> Iterator[Row]:
-        for epoch, entry in enumerate(entries, first):
+        for stretch, entry in enumerate(entries, first):
             if self.task is not None:
-                yield from self.task.epoch(epoch, entry.piece, is_last=entry.piece is None)
+                yield from self.task.process_stretch(stretch, entry.piece, is_last=entry.piece is None)
             else:
-                yield from self.readers[entry.source].epoch(epoch, entry)
+                yield from self.readers[entry.source].process_stretch(stretch, entry)
         if self.task is not None:
             yield self.task.figures()
         else:
@@ -70,8 +70,8 @@ class _Reader:
         self.streams = [StreamId(source.id, port) for port in range(len(source.outputs))]
         self.count = SourceCount(self.source)
 
-    def epoch(self, epoch: int, entry: Entry) -> Iterator[Row]:
-        drawn = DrawnEpoch([port.schema for port in self.source.outputs])
+    def process_stretch(self, stretch: int, entry: Entry) -> Iterator[Row]:
+        drawn = DrawnStretch([port.schema for port in self.source.outputs])
         error: RunError | None = None
         try:
             for found in read(self.source, entry.piece) if entry.piece is not None else ():
@@ -83,11 +83,11 @@ class _Reader:
         for stream, piece in zip(self.streams, pieces, strict=True):
             sent = piece if entry.piece is not None else replace(piece, end=(count,))
             for arrival in self.layout.leaving(stream):
-                yield from self.sender.rows(arrival, epoch, sent)
+                yield from self.sender.rows(arrival, stretch, sent)
         if error is not None:
-            yield from self.sender.error(epoch, Moment(DRAW, (count,)), error)
+            yield from self.sender.error(stretch, Moment(DRAW, (count,)), error)
 
-    def _take(self, found: Chunk | Unreadable | Failed, drawn: DrawnEpoch) -> None:
+    def _take(self, found: Chunk | Unreadable | Failed, drawn: DrawnStretch) -> None:
         if isinstance(found, Chunk):
             drawn.add_columns({0: found}, np.zeros(len(found), np.int64))
             self.count.add(len(found))

@@ -73,17 +73,17 @@ class StreamTail:
             return None
         before = self.metrics.tuples_in
         entries, oldest = self.commit.entries, time.time()
-        for row in (by_epoch := sorted(rows, key=attrgetter("epoch"))):
+        for row in (by_stretch := sorted(rows, key=attrgetter("stretch"))):
             if row.kind == Kind.CHANGE:
                 raise self.tail.changed(row)
             if row.kind == Kind.REACHED:
                 stop, arrived = json.loads(bytes(row.payload))
                 entries, oldest = max(entries, stop), min(oldest, arrived)
-        self.tail.add_figures(row for row in by_epoch if row.kind == Kind.FIGURES)
-        tuples = [row for row in by_epoch if row.kind in (Kind.CHUNK, Kind.ERROR)]
+        self.tail.add_figures(row for row in by_stretch if row.kind == Kind.FIGURES)
+        tuples = [row for row in by_stretch if row.kind in (Kind.CHUNK, Kind.ERROR)]
         try:
-            for _, of_epoch in groupby(tuples, key=attrgetter("epoch")):
-                error = self.tail.epoch(of_epoch, Shield())
+            for _, of_stretch in groupby(tuples, key=attrgetter("stretch")):
+                error = self.tail.process_stretch(of_stretch, Shield())
                 if error is not None:
                     raise error from error.__cause__
         except RunError:

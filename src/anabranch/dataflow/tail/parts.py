@@ -1,6 +1,6 @@
-"""A large output that is written by many tasks: a folder of files, one for each epoch (design, section 5.1).
+"""A large output that is written by many tasks: a folder of files, one for each stretch (design, section 5.1).
 
-Without an order there is one for each epoch of a channel: nothing is exchanged between a parallel region and the sink.
+Without an order there is one for each stretch of a channel: nothing is exchanged between a region and the sink.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _not_seen(sink: Operator, what: str) -> SinkError:
 
 
 class PartWriter:
-    """Writes the epochs that come to it, each as a file that is there whole or not at all."""
+    """Writes the stretches that come to it, each as a file that is there whole or not at all."""
 
     def __init__(self, job: Job) -> None:
         self.place = job.layout.place(PARTS)
@@ -49,7 +49,7 @@ class PartWriter:
         self.sender = Sender(job.layout)
         self.written: list[int] = []
 
-    def epoch(self, epoch: int, rows: list[Row]) -> Iterator[Row]:
+    def process_stretch(self, stretch: int, rows: list[Row]) -> Iterator[Row]:
         failed: Moment | None = None
         pieces: list[Piece] = []
         for row in rows:
@@ -61,27 +61,27 @@ class PartWriter:
         arrived = join_pieces(self.schema, pieces, width(self.arrival.lineage))
         if failed is not None:
             arrived = cut_short(arrived, self.arrival.lineage, failed)
-        yield from self.write(epoch, arrived)
+        yield from self.write(stretch, arrived)
 
-    def write(self, epoch: int, piece: Piece) -> Iterator[Row]:
-        """All of an epoch, in order: as it is where it is read, so that nothing is exchanged behind a source."""
+    def write(self, stretch: int, piece: Piece) -> Iterator[Row]:
+        """All of a stretch, in order: as it is where it is read, so that nothing is exchanged behind a source."""
         if not len(piece.chunk):
             return
         before = self.metrics[self.sink.id].received
-        number = self.number(epoch)
+        number = self.number(stretch)
         try:
             with self._part(number) as part:
                 part.write(piece.chunk, self.metrics)
         except RunError as error:
             at = max(0, self.metrics[self.sink.id].received - before - 1)
             numbers = tuple(int(column[at]) for column in piece.order)
-            yield self.sender.failure(epoch, Moment(self.arrival.lineage, numbers), error)
+            yield self.sender.failure(stretch, Moment(self.arrival.lineage, numbers), error)
         else:
             self.written.append(number)
 
-    def number(self, epoch: int) -> int:
-        """Of the file of an epoch."""
-        return epoch
+    def number(self, stretch: int) -> int:
+        """Of the file of a stretch."""
+        return stretch
 
     @contextmanager
     def _part(self, number: int) -> Iterator[ChunkSink]:
@@ -115,11 +115,11 @@ class PartChannel(PartWriter):
         self.arriving = [self.arrival]
         self.channel = channel
 
-    def process(self, epoch: int, pieces: list[list[Piece]]) -> Iterator[Row]:
-        yield from self.write(epoch, join_pieces(self.schema, pieces[0], width(self.arrival.lineage)))
+    def process(self, stretch: int, pieces: list[list[Piece]]) -> Iterator[Row]:
+        yield from self.write(stretch, join_pieces(self.schema, pieces[0], width(self.arrival.lineage)))
 
-    def number(self, epoch: int) -> int:
-        return epoch * self.place.channels + self.channel % self.place.channels
+    def number(self, stretch: int) -> int:
+        return stretch * self.place.channels + self.channel % self.place.channels
 
     def begin_figures(self) -> None:
         """All of a task's are sent at its end."""

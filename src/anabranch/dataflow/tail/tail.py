@@ -34,7 +34,7 @@ from anabranch.tripwire.telling import error_of
 
 @dataclass(frozen=True)
 class Arranged:
-    """What the tail has to do for an epoch: the tuples, and the error behind them if there is one."""
+    """What the tail has to do for a stretch: the tuples, and the error behind them if there is one."""
 
     items: Items | None
     error: RunError | None
@@ -44,18 +44,18 @@ class Arranged:
 class Failure:
     """What stops a run, and when."""
 
-    epoch: int
+    stretch: int
     moment: Moment
     error: RunError
 
     def is_before(self, other: Failure | None) -> bool:
-        if other is None or self.epoch != other.epoch:
-            return other is None or self.epoch < other.epoch
+        if other is None or self.stretch != other.stretch:
+            return other is None or self.stretch < other.stretch
         return self.moment.is_before(other.moment)
 
 
 class Tail:
-    """Takes the rows that channels send, an epoch after the other."""
+    """Takes the rows that channels send, a stretch after the other."""
 
     def __init__(
         self,
@@ -93,14 +93,14 @@ class Tail:
         return self.local.element.notes if self.local is not None else []
 
     def process_all(self, arriving: Iterator[Row], shield: Shield) -> tuple[int, RunError] | None:
-        """Process what arrives, up to the first error in the order. That is returned, with its epoch."""
+        """Process what arrives, up to the first error in the order. That is returned, with its stretch."""
         if not self.is_ordered:
             failed = self._process_in_any_order(arriving, shield)
-            return None if failed is None else (failed.epoch, failed.error)
-        for epoch, arranged in self.in_order(arriving):
+            return None if failed is None else (failed.stretch, failed.error)
+        for stretch, arranged in self.in_order(arriving):
             error = self.process(arranged, shield)
             if error is not None:
-                return epoch, error
+                return stretch, error
         return None
 
     def _process_in_any_order(self, arriving: Iterator[Row], shield: Shield) -> Failure | None:
@@ -108,11 +108,11 @@ class Tail:
         failed: Failure | None = None
         for row in arriving:
             found: Failure | None = None
-            if row.epoch == FIGURES:
+            if row.stretch == FIGURES:
                 self._put_aside([row])
             elif row.kind == Kind.ERROR:
-                found = Failure(row.epoch, *unship_error(bytes(row.payload), self.graph))
-            elif failed is None or row.epoch <= failed.epoch:
+                found = Failure(row.stretch, *unship_error(bytes(row.payload), self.graph))
+            elif failed is None or row.stretch <= failed.stretch:
                 found = self._process_alone(row, failed, shield)
             if found is not None and found.is_before(failed):
                 failed = found
@@ -122,7 +122,7 @@ class Tail:
         """Write what a row holds that comes before a failure. The only sink may refuse a tuple of it."""
         [arrival] = self.arriving
         arrived = fetch(row, self.spool).piece(self._schema(0))
-        if failed is not None and row.epoch == failed.epoch:
+        if failed is not None and row.stretch == failed.stretch:
             arrived = self._cut(0, arrived, failed.moment)
         counted = self.metrics[self.graph.sinks[0].id]
         before = counted.received
@@ -131,18 +131,18 @@ class Tail:
         except RunError as error:
             at = max(0, counted.received - before - 1)
             numbers = tuple(int(column[at]) for column in arrived.order)
-            return Failure(row.epoch, Moment(arrival.lineage, numbers), error)
+            return Failure(row.stretch, Moment(arrival.lineage, numbers), error)
         return None
 
     def in_order(self, arriving: Iterator[Row]) -> Iterator[tuple[int, Arranged]]:
-        """The epochs of rows that come by epoch; the next is being put in order while one is processed."""
+        """The stretches of rows that come by stretch; the next is being put in order while one is processed."""
         with ThreadPoolExecutor(1, thread_name_prefix="arrange") as thread:
             begun: tuple[int, Future[Arranged]] | None = None
-            for epoch, rows in groupby(arriving, key=lambda row: row.epoch):
-                if epoch == FIGURES:
+            for stretch, rows in groupby(arriving, key=lambda row: row.stretch):
+                if stretch == FIGURES:
                     self._put_aside(rows)
                     continue
-                ahead = epoch, thread.submit(self.arranged, list(rows))
+                ahead = stretch, thread.submit(self.arranged, list(rows))
                 if begun is not None:
                     yield begun[0], begun[1].result()
                 begun = ahead
@@ -162,12 +162,12 @@ class Tail:
                 self.states[row.arrival, row.channel] = row
         self.add_figures(counted)
 
-    def epoch(self, rows: Iterable[Row], shield: Shield) -> RunError | None:
-        """Process what has arrived within an epoch, up to the first error in it."""
+    def process_stretch(self, rows: Iterable[Row], shield: Shield) -> RunError | None:
+        """Process what has arrived within a stretch, up to the first error in it."""
         return self.process(self.arranged(rows), shield)
 
     def arranged(self, rows: Iterable[Row]) -> Arranged:
-        """What has arrived within an epoch, in order. Nothing is changed by this, so it may be done ahead."""
+        """What has arrived within a stretch, in order. Nothing is changed by this, so it may be done ahead."""
         failed: tuple[Moment, RunError] | None = None
         pieces: list[list[Piece]] = [[] for _ in self.arriving]
         for row in rows:
@@ -188,7 +188,7 @@ class Tail:
         return Arranged(items, failed[1] if failed is not None else None)
 
     def process(self, arranged: Arranged, shield: Shield) -> RunError | None:
-        """Process the tuples of an epoch, and return the error that ends it."""
+        """Process the tuples of a stretch, and return the error that ends it."""
         if self.local is not None and arranged.items:
             with shield:
                 self.local.process(arranged.items.batch, len(arranged.items), lambda begun: None)

@@ -30,7 +30,7 @@ class InProcess:
             for row in rows:
                 by_channel[row.channel % channels].append(row)
             rows = self.carried(job, (row for each in by_channel for row in _level(job, number, each)))
-        for row in sorted(rows, key=_by_epoch if job.is_ordered else _errors_first):
+        for row in sorted(rows, key=_by_stretch if job.is_ordered else _errors_first):
             if row.kind != Kind.END:
                 yield row
 
@@ -48,13 +48,13 @@ class InProcess:
 
 
 def _level(job: Job, number: int, rows: list[Row]) -> Iterator[Row]:
-    return level_rows(job, number, iter(sorted(rows, key=lambda row: (row.place, row.epoch, row.arrival))))
+    return level_rows(job, number, iter(sorted(rows, key=lambda row: (row.place, row.stretch, row.arrival))))
 
 
-def _by_epoch(row: Row) -> tuple[int, int]:
-    return row.epoch, row.arrival
+def _by_stretch(row: Row) -> tuple[int, int]:
+    return row.stretch, row.arrival
 
 
 def _errors_first(row: Row) -> bool:
     """Of rows in any order: errors, and what was counted, come before all others."""
-    return row.epoch != FIGURES and row.kind != Kind.ERROR
+    return row.stretch != FIGURES and row.kind != Kind.ERROR

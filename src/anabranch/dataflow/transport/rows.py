@@ -32,7 +32,7 @@ class Kind(IntEnum):
     SPOOLED = 4  # a chunk or a state that is in a file
     STATE = 5  # of a channel, from one round of a loop to the next
     WRITTEN = 6  # which files of an output a task wrote
-    END = 7  # there are no epochs behind this one
+    END = 7  # there are no stretches behind this one
     KEYS = 8  # of a partition
     CHANGE = 9  # of what channels share
 
@@ -46,7 +46,7 @@ class Row:
 
     channel: int
     place: int
-    epoch: int
+    stretch: int
     arrival: int
     kind: int
     payload: Any  # a piece, or a buffer
@@ -54,7 +54,7 @@ class Row:
     @property
     def values(self) -> tuple[Any, ...]:
         """As it leaves the process."""
-        return self.channel, self.place, self.epoch, self.arrival, self.kind, self.packed().payload
+        return self.channel, self.place, self.stretch, self.arrival, self.kind, self.packed().payload
 
     def packed(self) -> Row:
         return replace(self, payload=pack(self.payload)) if isinstance(self.payload, Piece) else self

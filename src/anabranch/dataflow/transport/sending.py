@@ -25,7 +25,7 @@ from anabranch.operators.metrics import OperatorMetrics
 from anabranch.tripwire.arrays import written
 from anabranch.tripwire.reached import Change
 
-FIGURES = -1  # the epoch of rows that carry figures or states: they come first
+FIGURES = -1  # the stretch of rows that carry figures or states: they come first
 
 
 def by_channel(channels: Column, count: int) -> list[Column]:
@@ -40,7 +40,7 @@ class Sender:
     """What a place gives to others: pieces of its output streams as rows."""
 
     def __init__(self, layout: Layout, *, sends_all: bool = True) -> None:
-        """`sends_all` where nobody else sends tuples of a source in the same epoch."""
+        """`sends_all` where nobody else sends tuples of a source in the same stretch."""
         self.layout = layout
         self.sends_all = sends_all
         self.executed: dict[Fact, None] = {}  # by whom it is used, so far
@@ -49,18 +49,18 @@ class Sender:
             id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
         }
 
-    def rows(self, arrival: Arrival, epoch: int, piece: Piece) -> Iterator[Row]:
+    def rows(self, arrival: Arrival, stretch: int, piece: Piece) -> Iterator[Row]:
         """The rows that take a piece to its channels; punctuations and the end go to all of them."""
         place = self.layout.place(arrival.place)
         first = 0 if place.is_tail else self.layout.first_channel(place)
         if arrival.clock is not None:
             self.note(arrival, piece)
-            yield from self._clock_rows(arrival, arrival.clock, epoch, piece)
+            yield from self._clock_rows(arrival, arrival.clock, stretch, piece)
             return
         if place.channels == 1 or not arrival.key:
             if not piece.is_empty:
                 self.note(arrival, piece)
-                yield self._row(arrival, first + epoch % place.channels, epoch, piece)
+                yield self._row(arrival, first + stretch % place.channels, stretch, piece)
             return
         channels = channels_of(piece.chunk, arrival.key, place.channels, arrival.bounds)
         self.note(arrival, piece)
@@ -70,54 +70,54 @@ class Sender:
                 continue
             of_channel = tuple(column[positions] for column in piece.order)
             mine = Piece(take_tuples(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
-            yield self._row(arrival, first + channel, epoch, mine)
+            yield self._row(arrival, first + channel, stretch, mine)
 
     def note(self, arrival: Arrival, piece: Piece) -> None:
         """A piece goes where an arrival says."""
         self.executed[sending_of(arrival, self.layout.place(arrival.place).channels, len(piece.order))] = None
 
-    def _clock_rows(self, arrival: Arrival, clock: Clock, epoch: int, piece: Piece) -> Iterator[Row]:
+    def _clock_rows(self, arrival: Arrival, clock: Clock, stretch: int, piece: Piece) -> Iterator[Row]:
         """What moves the time, to all channels that need it."""
         place = self.layout.place(arrival.place)
         first = self.layout.first_channel(place)
-        sends_all = self.sends_all and self.layout.place_of(arrival.stream.operator).channels == 1  # of an epoch
+        sends_all = self.sends_all and self.layout.place_of(arrival.stream.operator).channels == 1  # of a stretch
         if clock.is_bare or clock.has_boundaries or not sends_all:
             if clock.is_bare:
                 moving = bare_times(piece, clock.window)  # it is not known when tuples come on the other input
             else:
                 moving = ticks(piece, clock.window) if clock.has_boundaries else latest(piece, clock.window, None)
             if not moving.is_empty:
-                row = self._row(arrival, first, epoch, moving)
+                row = self._row(arrival, first, stretch, moving)
                 yield from (replace(row, channel=first + channel) for channel in range(place.channels))
             return
         channels = channels_of(piece.chunk, arrival.key, place.channels, arrival.bounds)
         for channel, positions in enumerate(by_channel(channels, place.channels)):
             moving = latest(piece, clock.window, positions)
             if not moving.is_empty:
-                yield self._row(arrival, first + channel, epoch, moving)
+                yield self._row(arrival, first + channel, stretch, moving)
 
-    def _row(self, arrival: Arrival, channel: int, epoch: int, piece: Piece) -> Row:
-        return Row(channel, self.numbers[arrival.place], epoch, self.arrivals[id(arrival)], Kind.CHUNK, piece)
+    def _row(self, arrival: Arrival, channel: int, stretch: int, piece: Piece) -> Row:
+        return Row(channel, self.numbers[arrival.place], stretch, self.arrivals[id(arrival)], Kind.CHUNK, piece)
 
     def change(self, change: Change) -> Row:
         """What channels share is not the same for all of them."""
         return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.CHANGE, pickle.dumps(change))
 
-    def failure(self, epoch: int, moment: Moment, error: RunError) -> Row:
+    def failure(self, stretch: int, moment: Moment, error: RunError) -> Row:
         """An error, for the driver."""
-        return Row(0, self.numbers[TAIL], epoch, 0, Kind.ERROR, ship_error(moment, error))
+        return Row(0, self.numbers[TAIL], stretch, 0, Kind.ERROR, ship_error(moment, error))
 
-    def error(self, epoch: int, moment: Moment, error: RunError) -> Iterator[Row]:
+    def error(self, stretch: int, moment: Moment, error: RunError) -> Iterator[Row]:
         """An error, for the driver and for those who write what comes before it."""
         change = written(error)
         if change is not None:
             yield self.change(change)
             return
-        row = self.failure(epoch, moment, error)
+        row = self.failure(stretch, moment, error)
         yield row
         if PARTS in self.numbers and self.layout.place(PARTS).follows is None:
             place = self.layout.place(PARTS)
-            channel = self.layout.first_channel(place) + epoch % place.channels
+            channel = self.layout.first_channel(place) + stretch % place.channels
             yield replace(row, channel=channel, place=self.numbers[PARTS])
 
     def state(self, channel: int, place: Place, state: bytes) -> Row:
@@ -128,9 +128,9 @@ class Sender:
         """Which files of an output are there now, for the driver to check."""
         return Row(0, self.numbers[TAIL], FIGURES, 0, Kind.WRITTEN, json.dumps(parts).encode())
 
-    def end(self, epoch: int) -> Row:
-        """There are no epochs behind this one."""
-        return Row(0, self.numbers[TAIL], epoch, 0, Kind.END, b"")
+    def end(self, stretch: int) -> Row:
+        """There are no stretches behind this one."""
+        return Row(0, self.numbers[TAIL], stretch, 0, Kind.END, b"")
 
     def figures(self, operators: dict[str, OperatorMetrics], tuples_in: int, notes: list[str]) -> Row:
         figures = Figures(operators, tuples_in, notes, list(self.executed))

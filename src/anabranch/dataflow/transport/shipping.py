@@ -54,7 +54,7 @@ class Job:
     layout: Layout
     code: Mapping[str, Code]  # by place; none for the tail, and for sources that nothing follows at once
     slices: tuple[Any, ...] | None  # of the only source
-    epoch: int  # tuples that are drawn for one epoch
+    stretch: int  # tuples that are drawn for one stretch
     readers: Readers | None = None  # of sources that are drawn in turn; else, without slices, one task draws from all
     scratch: str = ""  # the temporary folder of the run, for large rows and for reports
     shares_files: bool = False  # whether all tasks certainly see it

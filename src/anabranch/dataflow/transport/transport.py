@@ -25,7 +25,7 @@ class Transport(Protocol):
         """In a task: what it is called, the same in all attempts at it; None where there is only one."""
 
     def rows(self, job: Job, given: Sequence[Row] | None = None) -> Generator[Row, None, None]:
-        """What comes to the tail, by epoch; of a job that reads no sources, but goes on with given rows.
+        """What comes to the tail, by stretch; of a job that reads no sources, but goes on with given rows.
 
         A program that cannot be sent is refused by the call, before a row is asked for.
         """

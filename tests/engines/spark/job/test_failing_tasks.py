@@ -114,7 +114,7 @@ def test_a_task_that_fails_at_its_first_attempt_is_done_again(session: Any, tmp_
         stream = numbers(5_000).process(dying_once(marker), key="n").process(Many, key="s")
         return as_program(stream.collect("out")).graph
 
-    found = outcome(run_on, SparkTransport(session), compile(graph()), Metrics(), channels=2, epoch=500)
+    found = outcome(run_on, SparkTransport(session), compile(graph()), Metrics(), channels=2, stretch=500)
     assert marker.exists(), "nobody died"
     assert found == expected(graph())  # which would die of it, had nobody before
 
@@ -128,10 +128,10 @@ class Apart(SparkTransport):
 def test_rows_that_spark_moves_itself_arrive_as_they_were(session: Any) -> None:
     stream = numbers(20_000).process(Running, key="n").process(Many, key="s")
     graph = as_program(stream.collect("out"), stream.process(Running, key="s").collect("other")).graph
-    found = outcome(run_on, Apart(session), compile(graph), Metrics(), channels=2, epoch=1_000)
+    found = outcome(run_on, Apart(session), compile(graph), Metrics(), channels=2, stretch=1_000)
     assert found == expected(graph)
 
 
 def test_what_channels_keep_from_round_to_round_is_moved_by_spark_itself(session: Any) -> None:
     graph = pages().graph
-    assert outcome(run_on, Apart(session), compile(graph), Metrics(), channels=2, epoch=7) == expected(graph)
+    assert outcome(run_on, Apart(session), compile(graph), Metrics(), channels=2, stretch=7) == expected(graph)

@@ -39,13 +39,13 @@ class Jobs(Simulated):
         return super().rows(*arguments)
 
 
-def on_simulated(graph: Any, channels: int, epoch: int, seed: int = 0) -> tuple[Any, str | None]:
-    return outcome(run_on, Simulated(seed=seed), compile(graph), Metrics(), channels=channels, epoch=epoch)
+def on_simulated(graph: Any, channels: int, stretch: int, seed: int = 0) -> tuple[Any, str | None]:
+    return outcome(run_on, Simulated(seed=seed), compile(graph), Metrics(), channels=channels, stretch=stretch)
 
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(as_it_comes, "_EPOCHS", 3)
+    monkeypatch.setattr(as_it_comes, "_STRETCHES", 3)
 
 
 def generated(items: list[Item], fails_behind: int | None = None) -> Any:
@@ -79,15 +79,15 @@ def programs(draw: st.DrawFn) -> Program:
 
 @drawn(30)
 @given(programs(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
-def test_random_programs(program: Program, channels: int, epoch: int, seed: int) -> None:
+def test_random_programs(program: Program, channels: int, stretch: int, seed: int) -> None:
     assert can_be_dealt_out(compile(program.graph))
-    assert on_simulated(program.graph, channels, epoch, seed) == expected(program.graph)
+    assert on_simulated(program.graph, channels, stretch, seed) == expected(program.graph)
 
 
 def test_a_source_of_the_users_own_is_dealt_out_to_channels_in_several_jobs() -> None:
     graph = as_program(generated(ITEMS).process(Running, key="n").collect("out")).graph
     cluster, metrics = Jobs(), Metrics()
-    result = run_on(cluster, compile(graph), metrics, channels=2, epoch=10)
+    result = run_on(cluster, compile(graph), metrics, channels=2, stretch=10)
     assert result.items("out") == ab.run(Program(graph), engine="sequential").items("out")
     assert cluster.count >= 200 // 30
     assert cluster.last is not None
@@ -110,7 +110,7 @@ def test_what_a_source_holds_is_not_sent(tmp_path: Path) -> None:
 
     graph = as_program(ab.generate(Item, source).process(Running, key="n").write_csv(str(tmp_path / "out.csv"))).graph
     assert must_stay(graph) is not None
-    run_on(Simulated(), compile(graph), Metrics(), channels=2, epoch=50)
+    run_on(Simulated(), compile(graph), Metrics(), channels=2, stretch=50)
     written = (tmp_path / "out.csv").read_text()
     ab.run(Program(graph), engine="sequential")
     assert (tmp_path / "out.csv").read_text() == written
@@ -155,7 +155,7 @@ def test_what_has_come_is_processed_while_a_source_keeps_everybody_waiting(monke
             is_done.set()
 
     graph = as_program(ab.generate(Item, source).process(Running, key="n").collect("out")).graph
-    result = run_on(Watching(), compile(graph), Metrics(), channels=2, epoch=100)
+    result = run_on(Watching(), compile(graph), Metrics(), channels=2, stretch=100)
     oracle = as_program(ab.from_items(Item, ITEMS).process(Running, key="n").collect("out"))
     assert result.items("out") == ab.run(oracle, engine="sequential").items("out")
 
@@ -183,7 +183,7 @@ def test_a_source_is_let_go_when_the_run_has_failed() -> None:
 
     graph = as_program(ab.generate(Item, source).process(Failing, key="n").collect("out")).graph
     with pytest.raises(ab.OperatorError, match="seven"):
-        run_on(Simulated(), compile(graph), Metrics(), channels=2, epoch=4)
+        run_on(Simulated(), compile(graph), Metrics(), channels=2, stretch=4)
     assert is_let_go.wait(60), "nobody draws any more"
 
 

@@ -49,8 +49,8 @@ class Count:
 
 def same(graph: Graph) -> None:
     wanted = expected(graph)
-    for channels, epoch in [(1, 1), (2, 7), (3, 100)]:
-        assert on_simulated(graph, channels, epoch) == wanted
+    for channels, stretch in [(1, 1), (2, 7), (3, 100)]:
+        assert on_simulated(graph, channels, stretch) == wanted
 
 
 def numbers(count: int = 40) -> ab.Stream[Item]:

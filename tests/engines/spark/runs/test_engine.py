@@ -105,7 +105,7 @@ def test_of_what_one_task_draws_a_few_epochs_are_fetched_at_a_time(
     session: Any, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """How many there will be is not known before."""
-    monkeypatch.setattr(exchange, "_SPOOLED_EPOCHS_AT_ONCE", 1)
+    monkeypatch.setattr(exchange, "_SPOOLED_STRETCHES_AT_ONCE", 1)
     monkeypatch.setattr(exchange, "_MOST_RANGES", most)
     one, two = numbers(30_000), numbers(30_000).process(Running, key="s")
     check(session, one.union(two).collect("out"))

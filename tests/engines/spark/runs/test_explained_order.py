@@ -75,7 +75,7 @@ ROWS: list[tuple[Any, dict[str, Any], Ordering, str, int | None]] = [
 def test_each_row_of_the_table(region: Any, sink: Any, ordering: Ordering, said: str, columns: int | None) -> None:
     program = as_program(region(ab.from_items(Item, ITEMS)).collect("out", **sink))
     cluster = _Noting()
-    result = run_on(cluster, compile(program.graph), Metrics(), channels=2, epoch=7)
+    result = run_on(cluster, compile(program.graph), Metrics(), channels=2, stretch=7)
     plan = result.plan
     assert plan.regions[0].ordering is ordering
     assert f"order of R1 {ordering.value}: {said}\n" in Explanation(plan, "forms").to_text(140)

@@ -57,5 +57,5 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_spark_gives_what_the_oracle_gives(name: str, session: Any) -> None:
     graph = as_program(PROGRAMS[name]().collect("out")).graph
-    found = seen(run_on, SparkTransport(session), compile(graph), Metrics(), "python", channels=2, epoch=3)
+    found = seen(run_on, SparkTransport(session), compile(graph), Metrics(), "python", channels=2, stretch=3)
     assert found == seen(sequential.run, graph)

@@ -41,8 +41,8 @@ def die(when: str, point: str, calls: int) -> None:
     match point:
         case "arrival":
             EntryLog.append = dying(EntryLog.append)
-        case "epoch":
-            Tail.epoch = dying(Tail.epoch)
+        case "stretch":
+            Tail.process_stretch = dying(Tail.process_stretch)
         case "sync":
             StreamTail._commit = dying(StreamTail._commit)
         case "state":

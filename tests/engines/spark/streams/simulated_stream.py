@@ -23,7 +23,7 @@ from anabranch.dataflow.streams.entry_tasks import EntryTask
 from anabranch.dataflow.streams.stream_tail import StreamTail
 from anabranch.dataflow.transport.rows import Row
 from anabranch.engines.spark.streams import channel_state
-from anabranch.engines.spark.streams.channel_state import Channels
+from anabranch.engines.spark.streams.channel_state import _FIELDS, Channels
 from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.graph.forms import Form
@@ -213,7 +213,7 @@ class SimulatedStream:
         processor = _Channels(self.prepared.job, self.run_id, level)
         processor.init(_Handle(states[level, channel]))  # type: ignore[arg-type]
         for row in processor.handleInputRows(None, iter(_as_dicts(rows)), None):
-            yield Row(**{**row.asDict(), "payload": row["payload"]})
+            yield Row(*(row[name] for name in _FIELDS))
 
 
 class _Log(EntryLog):
@@ -240,5 +240,4 @@ class _Channels(Channels):
 
 
 def _as_dicts(rows: list[Row]) -> list[dict[str, Any]]:
-    names = ("channel", "place", "epoch", "arrival", "kind", "payload")
-    return [dict(zip(names, (*row.values[:-1], bytes(row.values[-1])), strict=True)) for row in rows]
+    return [dict(zip(_FIELDS, (*row.values[:-1], bytes(row.values[-1])), strict=True)) for row in rows]

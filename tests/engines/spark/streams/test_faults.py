@@ -18,7 +18,7 @@ from tests.engines.spark.streams.running_streams import Feeder, Running, check, 
 
 KILLED = -signal.SIGKILL
 CLUSTER = "local-cluster[2,1,1024]"
-POINTS = ("arrival", "epoch", "sync", "state", "commit")  # of `dying.py`
+POINTS = ("arrival", "stretch", "sync", "state", "commit")  # of `dying.py`
 
 
 @pytest.fixture

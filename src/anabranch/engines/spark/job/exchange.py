@@ -37,10 +37,10 @@ class _Epochs:
     @classmethod
     def of(cls, job: Job, given: Sequence[Row] | None) -> _Epochs:
         if given is not None:
-            found = [row.epoch for row in given if row.epoch >= 0]
+            found = [row.stretch for row in given if row.stretch >= 0]
             return cls(min(found), max(found) - min(found) + 1)
         if job.readers is not None:
-            return cls(0, job.readers.epochs)
+            return cls(0, job.readers.stretches)
         return cls(0, None if job.slices is None else len(job.slices))
 
 

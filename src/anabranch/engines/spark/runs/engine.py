@@ -13,7 +13,7 @@ from anabranch.dataflow.result import Metrics, Result, carrying_result, collecte
 from anabranch.dataflow.runs.execute import execute
 from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.dataflow.sources.source_order import check_sources
-from anabranch.dataflow.sources.source_slices import EPOCH
+from anabranch.dataflow.sources.source_slices import STRETCH
 from anabranch.dataflow.tail.interrupts import shielded
 from anabranch.dataflow.tail.sinks import check_sinks
 from anabranch.dataflow.transport.shipping import CannotBeSent
@@ -70,14 +70,14 @@ def run_on(
     metrics: Metrics,
     form: Form = "auto",
     channels: Channels = "auto",
-    epoch: int = EPOCH,
+    stretch: int = STRETCH,
     fuse: str = "all",
 ) -> Result:
     """The same where the transport is known already."""
     metrics.start(analysed.graph)
     _check(analysed, metrics)
     settings = replace(analysed.settings, form=form, channels=channels, fuse=fuse)
-    return _run_checked(transport, analysed, settings, metrics, epoch)
+    return _run_checked(transport, analysed, settings, metrics, stretch)
 
 
 def _check(plan: Plan, metrics: Metrics) -> None:
@@ -94,10 +94,10 @@ def _carrying_nothing(plan: Plan, metrics: Metrics) -> AbstractContextManager[No
 
 
 def _run_checked(
-    transport: Transport, analysed: Plan, settings: Settings, metrics: Metrics, epoch: int = EPOCH
+    transport: Transport, analysed: Plan, settings: Settings, metrics: Metrics, stretch: int = STRETCH
 ) -> Result:
     """Run the plan for this transport, and for the files as they are now."""
-    config = _settle(RunConfig(transport, analysed, metrics, epoch), settings)
+    config = _settle(RunConfig(transport, analysed, metrics, stretch), settings)
     return _run_here(config.plan, metrics) if config.plan.is_in_process else execute(config)
 
 

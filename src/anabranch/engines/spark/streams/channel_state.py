@@ -32,7 +32,7 @@ from anabranch.engines.spark.job.tasks import freeze
 
 _MOST_WARM = 64  # channels in one worker
 _HEAD, _WHOLE = -1, 0  # among the parts of a state; changes are numbered by their versions, from 1 on
-_BY_EPOCH = attrgetter("epoch")
+_BY_STRETCH = attrgetter("stretch")
 _FIELDS = ("channel", "place", "epoch", "arrival", "kind", "payload")
 
 
@@ -75,7 +75,7 @@ class Channels(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
         job = self.job()
-        arrived = sorted((Row(*(row[name] for name in _FIELDS)) for row in rows), key=_BY_EPOCH)
+        arrived = sorted((Row(*(row[name] for name in _FIELDS)) for row in rows), key=_BY_STRETCH)
         mine = [row for row in arrived if job.layout.places[row.place].level == self.level]
         for row in arrived:
             if job.layout.places[row.place].level != self.level:
@@ -99,8 +99,8 @@ class Channels(StatefulProcessor):
         warm = self.store.current(warm if warm is not None else _cold(job, rows[0].place), job, rows[0].place)
         channel = warm.channel
         channel.begin_figures()
-        for epoch, of_epoch in groupby(rows, key=_BY_EPOCH):
-            yield from channel.epoch(epoch, list(of_epoch))
+        for epoch, of_epoch in groupby(rows, key=_BY_STRETCH):
+            yield from channel.process_stretch(epoch, list(of_epoch))
         yield from channel.figures()
         if channel.is_broken:
             return  # the batch fails, so there is nothing to keep

@@ -1,4 +1,4 @@
-"""What one task has drawn for an epoch: the tuples of each stream, by rows or by columns, and in which order."""
+"""What one task has drawn for a stretch: the tuples of each stream, by rows or by columns, and in which order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anabranch.graph.schema import Schema
 from anabranch.operators.base import FINAL
 
 
-class DrawnEpoch:
+class DrawnStretch:
     """Streams have numbers; the place of an item is how many were drawn before it."""
 
     def __init__(self, schemas: Sequence[Schema]) -> None:
