@@ -87,7 +87,7 @@ class Sender:
             else:
                 moving = ticks(piece, clock.window) if clock.has_boundaries else latest(piece, clock.window, None)
             if not moving.is_empty:
-                row = self._row(arrival, first, stretch, moving)
+                row = self._row(arrival, first, stretch, moving).packed()  # once for all channels
                 yield from (replace(row, channel=first + channel) for channel in range(place.channels))
             return
         channels = channels_of(piece.chunk, arrival.key, place.channels, arrival.bounds)
