@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -45,16 +46,24 @@ def _first_name(node: ast.Attribute) -> str | None:
 
 
 def _imported(namespace: Namespace, uses: dict[str, list[Use]]) -> Iterator[tuple[Use, str, Any]]:
-    """Uses of what the module has imported by name."""
+    """Uses of what the module has imported from libraries by name."""
     for name, found in uses.items():
         held = namespace.names.get(name)
         if not _is_container(held):
             continue
-        sources = [use.node.module for use in found if isinstance(use.node, ast.ImportFrom) and use.node.module]
-        for source in sources:
+        imports = [use.node for use in found if isinstance(use.node, ast.ImportFrom)]
+        for source in [node.module for node in imports if node.module and not node.level]:
+            if not _is_library(source):
+                continue
             for use in found:
                 if isinstance(use.node, ast.Name):
                     yield use, source, held
+
+
+def _is_library(name: str) -> bool:
+    """One that is not loaded may be any."""
+    module = sys.modules.get(name)
+    return module is None or is_library_module(module)
 
 
 def _is_container(held: Any) -> bool:
