@@ -463,14 +463,15 @@ def test_what_a_method_assigns_that_nobody_calls_any_more_is_constant(program: P
 def test_a_list_of_another_module_of_the_program_is_no_table_of_a_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "own_limits.py").write_text("LIMITS = [1.0, 2.0]\n")
-    (tmp_path / "own_program.py").write_text(
+    (tmp_path / "own_package").mkdir()
+    (tmp_path / "own_package" / "limits.py").write_text("LIMITS = [1.0, 2.0]\n")
+    (tmp_path / "own_package" / "program.py").write_text(
         "from functools import partial\nfrom typing import NamedTuple\n\nimport anabranch as ab\n"
-        "from own_limits import LIMITS\n\nshow = partial(print, LIMITS)\n\n\n"
+        "from own_package.limits import LIMITS\n\nshow = partial(print, LIMITS)\n\n\n"
         "class Reading(NamedTuple):\n    value: float\n\n\n"
         "def doubled(reading: Reading) -> Reading:\n    return Reading(2 * reading.value)\n\n\n"
         'program = ab.from_items(Reading, []).map(doubled).collect("out")\n'
     )
     monkeypatch.syspath_prepend(tmp_path)
-    program = importlib.import_module("own_program").program
+    program = importlib.import_module("own_package.program").program
     assert ab.explain(program).why_not("doubled") == ()

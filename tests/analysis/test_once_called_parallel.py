@@ -41,12 +41,13 @@ _SOME = list(ATTACKS) if os.environ.get("ANABRANCH_TESTS") == "full" else list(A
 def settings_of_the_process() -> Iterator[None]:
     """Some of the programs set them."""
     limits = csv.field_size_limit(), sys.getrecursionlimit(), sys.get_int_max_str_digits()
+    language = locale.setlocale(locale.LC_ALL)
     with decimal.localcontext(), np.printoptions(), np.errstate(), warnings.catch_warnings():
         yield
     csv.field_size_limit(limits[0])
     sys.setrecursionlimit(limits[1])
     sys.set_int_max_str_digits(limits[2])
-    locale.setlocale(locale.LC_ALL, "C")
+    locale.setlocale(locale.LC_ALL, language)
 
 
 @pytest.mark.usefixtures("settings_of_the_process")

@@ -34,7 +34,7 @@ def test_on_spark(theme: str) -> None:
 
 SHIPPED = """
 import functools, pickle, sys
-from anabranch.dataflow.transport.shipping import _WithCaches, _user_modules_by_value
+from anabranch.dataflow.transport.shipping import _JobPickler, _user_modules_by_value
 
 (FOLDER / "helpers_of_mine.py").write_text('''
 import functools, logging
@@ -51,7 +51,7 @@ import helpers_of_mine
 
 helpers_of_mine.short("filled before")
 with _user_modules_by_value(), open(FOLDER / "sent", "wb") as file:
-    _WithCaches(file).dump(helpers_of_mine.short)
+    _JobPickler(file).dump(helpers_of_mine.short)
 """
 RECEIVED = """
 import pickle
