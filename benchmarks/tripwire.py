@@ -22,7 +22,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.channels.tripwires import _operators
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.runs.run_config import RunConfig
-from anabranch.dataflow.transport.shipping import Job, ship, unship
+from anabranch.dataflow.transport.shipping import Job, read_job, ship
 from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.graph.places import SOURCES
 from anabranch.run import as_program
@@ -125,7 +125,7 @@ def looks(session: Any, name: str, **arguments: Any) -> dict[str, Any]:
     driver = statistics.median(_timed(partial(watch.Tripwire.of, by_place)) for _ in range(_LOOKS))
     first, again = [], []
     for _ in range(_LOOKS):
-        sent = unship.__wrapped__(ship(job))
+        sent = read_job(ship(job))
         first.append(_timed(partial(_begin, sent)))
         again.append(_timed(partial(_end, sent)))
     tasks = min(len(slices or ()), config.transport.cores * _TASKS_PER_CORE) if SOURCES in by_place else 0

@@ -17,7 +17,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.tail import local_part
 from anabranch.dataflow.transport.rows import Row
-from anabranch.dataflow.transport.shipping import Job, ship, unship
+from anabranch.dataflow.transport.shipping import Job, read_job, ship
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph, Operator
 from anabranch.passes import effects, infer_properties
@@ -35,7 +35,7 @@ def copied(job: Job) -> Job:
     """As another process has it: in its own, the pickler would find the classes again, and change them."""
     shipment = ship(job)
     with patch.object(cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_ID", WeakValueDictionary()):
-        return unship.__wrapped__(shipment)
+        return read_job(shipment)
 
 
 @contextmanager

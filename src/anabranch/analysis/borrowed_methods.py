@@ -6,6 +6,7 @@ Known to be right are calls by an instance, or with so few arguments that one ha
 from __future__ import annotations
 
 import ast
+import importlib
 from typing import Any
 
 from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
@@ -38,6 +39,8 @@ def is_taken_from_its_class(method: Method, cls: ast.ClassDef, text: SourceText,
 
 def _is_taken_in(text: SourceText, method: Method, where: Namespace) -> bool:
     if _may_be_taken_unnamed(text, where) or method.name in _taken_by_strings(text):
+        return True
+    if any(method.name.startswith(beginning) for beginning in _beginnings(text)):
         return True
     if any(method.name in getattr(use.node, "kwd_attrs", ()) for use in uses_of(text).patterns):
         return True
@@ -75,6 +78,26 @@ def _taken_by_strings(text: SourceText) -> frozenset[str]:
                     pass
         _by_strings[text] = frozenset(found)
     return _by_strings[text]
+
+
+_begun: dict[SourceText, tuple[str, ...]] = {}
+
+
+def _beginnings(text: SourceText) -> tuple[str, ...]:
+    """What the names begin with in `getattr(stream, f"write_{kind}")`."""
+    if text not in _begun:
+        calls = [use.text.parents.get(use.node) for use in uses_of(text).globals.get("getattr", ())]
+        names = [call.args[1] for call in calls if isinstance(call, ast.Call) and len(call.args) > 1]
+        _begun[text] = tuple(found for name in names if (found := _beginning(name)))
+    return _begun[text]
+
+
+def _beginning(name: ast.expr) -> str:
+    match name:
+        case ast.JoinedStr(values=[ast.Constant(value=str(known)), *_]):
+            return known
+        case _:
+            return ""
 
 
 _unnamed: dict[tuple[SourceText, int], bool] = {}
@@ -142,11 +165,20 @@ def _calls_by_any_name(use: Use, where: Namespace) -> bool:
     call = use.text.parents.get(use.node)
     if not isinstance(call, ast.Call) or call.func is not use.node:
         return True
-    if len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
-        return False  # its name is found among the strings
+    if len(call.args) > 1 and (isinstance(call.args[1], ast.Constant) or _beginning(call.args[1])):
+        return False  # its name is found among the strings, or by how it begins
+    around = use.text.parents.get(call)
+    if isinstance(around, ast.Call) and around.func is call and not around.args and not around.keywords:
+        return False  # a method of a class would lack its first argument
+    if call.args and _is_imported_module(call.args[0], where):
+        return False  # modules have functions
     if call.args and isinstance(call.args[0], ast.Name) and _is_instance_of_a_method(call.args[0], use):
         return False
     return Reader(use.text, where.names, UNKNOWN_SHAPE).kind(call) is not Kind.READS
+
+
+def _is_imported_module(node: ast.expr, where: Namespace) -> bool:
+    return isinstance(node, ast.Call) and resolve(node.func, where.names) is importlib.import_module
 
 
 def _is_instance_of_a_method(node: ast.Name, use: Use) -> bool:

@@ -119,6 +119,8 @@ def _may_make_a_class(use: Use) -> bool:
     match use.text.parents.get(use.node):
         case ast.Call(func=function, args=[ast.expr() as only], keywords=[]) if function is use.node:
             return isinstance(only, ast.Starred)
+        case ast.Call(func=function, args=[_, ast.Tuple(elts=[]), _], keywords=[]) if function is use.node:
+            return False  # it has no bases
         case ast.Call(func=function):
             return function is use.node or not (
                 isinstance(function, ast.Name) and function.id in ("isinstance", "issubclass", "map", "super")

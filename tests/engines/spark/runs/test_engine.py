@@ -291,15 +291,6 @@ def test_an_exception_that_cannot_be_sent_is_said_in_its_words(session: Any) -> 
     assert str(said).splitlines()[0] == "operator 'breaks' failed: Broken: no at 777" == str(words).splitlines()[0]
 
 
-def test_errors_do_not_touch_the_users_classes(session: Any) -> None:
-    before = dict(vars(Item)), dict(vars(Failing))
-    program = numbers(1_000).process(Failing, key="s").collect("out")
-    with pytest.raises(ab.OperatorError) as caught:
-        ab.run(program, engine="spark", spark=session)
-    assert type(caught.value.item) is Item
-    assert (dict(vars(Item)), dict(vars(Failing))) == before
-
-
 def test_rows_that_cannot_be_read_are_met_at_their_place(session: Any, tmp_path: Path) -> None:
     rows: list[Any] = [numbered(n) if n % 997 else ("x",) for n in range(1, 5_000)]
     kept = ab.from_items(Item, rows, on_error="skip").process(Running, key="s").collect("out")
