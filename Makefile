@@ -10,11 +10,13 @@ TEST_WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(TEST_WORKERS)
 # The analysis looks at every module that is loaded, so tests that expect a certain plan run without the others.
 PLANS := tests/passes tests/graph tests/test_explain.py tests/commands/test_explain_command.py
-# Whether code can be native is decided by the same analysis, so those tests are apart, too.
-GENERATED := tests/codegen tests/dataflow tests/engines tests/commands/test_run_form.py tests/meaning/test_windows_everywhere.py
+# Whether code can be native is decided by the same analysis, and where it runs: those tests are apart, too.
+GENERATED := tests/codegen tests/commands/test_run_form.py tests/meaning/test_windows_everywhere.py
+DATAFLOW := tests/dataflow
+ENGINES := tests/engines
 # These switch the analysis off, and replace functions of libraries.
 TRIPWIRE := tests/tripwire
-OTHERS := $(addprefix --ignore=,$(PLANS) $(GENERATED) $(TRIPWIRE))
+OTHERS := $(addprefix --ignore=,$(PLANS) $(GENERATED) $(DATAFLOW) $(ENGINES) $(TRIPWIRE))
 
 .PHONY: help setup venv demo test test-full lint types clean
 
@@ -32,6 +34,8 @@ demo: setup ## run the mobility fraud example on a million calls and show what i
 test: lint types ## lint, types, and the tests but the slow ones
 	@$(PYTEST) -m "not slow" $(PLANS)
 	@$(PYTEST) -m "not slow" $(GENERATED)
+	@$(PYTEST) -m "not slow" $(DATAFLOW)
+	@$(PYTEST) -m "not slow" $(ENGINES)
 	@$(PYTEST) -m "not slow" $(TRIPWIRE)
 	@$(PYTEST) -m "not slow" $(OTHERS)
 
@@ -39,6 +43,8 @@ test-full: export ANABRANCH_TESTS := full
 test-full: lint types ## the same with the slow random and fault tests
 	@$(PYTEST) $(PLANS)
 	@$(PYTEST) $(GENERATED)
+	@$(PYTEST) $(DATAFLOW)
+	@$(PYTEST) $(ENGINES)
 	@$(PYTEST) $(TRIPWIRE)
 	@$(PYTEST) $(OTHERS)
 

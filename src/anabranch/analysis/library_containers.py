@@ -29,7 +29,7 @@ def changed_containers(namespace: Namespace) -> Iterator[tuple[str, Use]]:
             for use in found:
                 assert isinstance(use.node, ast.Attribute)
                 owner = stands_for_now(use.node.value, namespace.names) if _first_name(use.node) in libraries else None
-                if isinstance(owner, ModuleType) and is_library_module(owner):
+                if isinstance(owner, ModuleType) and _is_library(owner.__name__):
                     held = vars(owner).get(name)
                     if _is_container(held) and _may_change(use, held, namespace):
                         yield owner.__name__, use
@@ -61,9 +61,9 @@ def _imported(namespace: Namespace, uses: dict[str, list[Use]]) -> Iterator[tupl
 
 
 def _is_library(name: str) -> bool:
-    """One that is not loaded may be any."""
+    """One that is not loaded may be any. Who changes Anabranch itself is beyond what it can find out."""
     module = sys.modules.get(name)
-    return module is None or is_library_module(module)
+    return library_of(name) != "anabranch" and (module is None or is_library_module(module))
 
 
 def _is_container(held: Any) -> bool:

@@ -5,7 +5,6 @@ A place numbers what it gives over all of its outputs; what parts and meets seve
 
 from __future__ import annotations
 
-import importlib
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +20,7 @@ from anabranch.graph.model import Graph, Program
 from anabranch.graph.order_keys import MOST_PATHS, Branch, Lineage, Number, can_meet, merge_paths
 from anabranch.graph.places import Layout
 from anabranch.graph.settings import Settings, Target
+from anabranch.load import load_app
 from anabranch.run import as_program
 from tests.codegen.palette import Item, Running, aggregated, inverted, several, twice
 from tests.dataflow.layout.test_layouts_exactly import Both, Pair, expected, merged, on_simulated, renamed
@@ -277,8 +277,7 @@ def test_streams_from_one_place_end_in_the_order_of_its_outputs() -> None:
 
 @pytest.mark.parametrize("name", ["lois", "linear_road", "vwap"])
 def test_the_order_is_known_everywhere_in_examples_that_part_and_meet(name: str) -> None:
-    app: Any = getattr(importlib.import_module(f"examples.{name}"), name)
-    assert laid_out(app().graph).refused == ()
+    assert laid_out(load_app(f"examples/{name}.py")().graph).refused == ()
 
 
 @pytest.mark.parametrize("has_split", [True, False])

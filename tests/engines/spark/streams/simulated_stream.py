@@ -209,7 +209,7 @@ class SimulatedStream:
         self, level: int, channel: int, rows: list[Row], states: dict[tuple[int, int], Cells]
     ) -> Iterator[Row]:
         if self.rng.random() < self.chance:
-            channel_state._warm.clear()  # another worker
+            channel_state.forget_warm()  # another worker
         processor = _Channels(self.prepared.job, self.run_id, level)
         processor.init(_Handle(states[level, channel]))  # type: ignore[arg-type]
         for row in processor.handleInputRows(None, iter(_as_dicts(rows)), None):

@@ -117,6 +117,11 @@ class Channels(StatefulProcessor):
         freeze()
 
 
+def forget_warm() -> None:
+    """As a worker is that has just been started."""
+    _warm.clear()
+
+
 def _forget_other_runs(checkpoint: str, run: str) -> None:
     """One run at a time works with a checkpoint: what others left here nobody needs any more."""
     for name in [name for name in _warm if name[0] == checkpoint and name[1] != run]:
