@@ -191,7 +191,7 @@ def test_how_long_spark_took_to_start_is_a_figure_of_its_own(monkeypatch: pytest
         time.sleep(0.05)
         return None
 
-    def run_checked(cluster: Any, plan: Any, metrics: Metrics, *more: Any) -> Any:
+    def run_checked(transport: Any, plan: Any, settings: Any, metrics: Metrics, *more: Any) -> Any:
         return metrics
 
     monkeypatch.setattr(engine, "session_for", slowly)

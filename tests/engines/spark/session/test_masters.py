@@ -38,7 +38,7 @@ def test_what_the_environment_says_is_looked_at_too(name: str, monkeypatch: pyte
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     monkeypatch.setenv(name, "spark://host")
     with pytest.raises(UsageError, match=f"{name}=spark://host in the environment names no port"):
-        starting.started(SparkOptions())
+        starting.start_session(SparkOptions())
 
 
 def test_a_master_that_answers_is_asked_nothing_else(listening: int, unused: int) -> None:
@@ -49,10 +49,10 @@ def test_a_master_that_answers_is_asked_nothing_else(listening: int, unused: int
 def test_a_master_that_is_not_there_is_said_at_once(unused: int) -> None:
     master = f"spark://127.0.0.1:{unused}"
     with pytest.raises(SparkError, match=f"no Spark master answers at {master}: the connection was refused") as failed:
-        starting.started(SparkOptions(master=master))
+        starting.start_session(SparkOptions(master=master))
     assert "--master" in (failed.value.hint or "")
     with pytest.raises(SparkError, match=r"no Spark master answers at spark://no\.invalid:7077: there is no such host"):
-        starting.started(SparkOptions(master="spark://no.invalid:7077"))
+        starting.start_session(SparkOptions(master="spark://no.invalid:7077"))
 
 
 def test_a_master_that_keeps_silent_is_left_to_spark_with_a_word(
