@@ -163,7 +163,7 @@ def test_an_existing_object_is_read_but_never_written() -> None:
     class Scale:
         def __init__(self, factor: float) -> None:
             self.factor = factor
-            self.calls = 0
+            self.times = 0
 
         def __call__(self, c: Call) -> float:
             return self.by(c.ts)
@@ -172,7 +172,7 @@ def test_an_existing_object_is_read_but_never_written() -> None:
             return x * self.factor
 
         def counted(self, c: Call) -> float:
-            self.calls += 1
+            self.times += 1
             return c.ts
 
     scale = Scale(3.0)
