@@ -46,12 +46,12 @@ class Several:
     """Emits up to three tuples for one."""
 
     def __init__(self) -> None:
-        self.sum = 0
+        self.total = 0
 
     def process(self, item: Item) -> Iterator[Item]:
-        self.sum += item.n
-        for at in range(self.sum % 4):
-            yield Item(self.sum, f"{item.s}{at}", item.ts)
+        self.total += item.n
+        for at in range(self.total % 4):
+            yield Item(self.total, f"{item.s}{at}", item.ts)
 
 
 class Numbered:
