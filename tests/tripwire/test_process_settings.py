@@ -30,7 +30,7 @@ from anabranch.dataflow.transport.shipping import Job
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.errors import RunError, SharedStateError
 from anabranch.run import as_program
-from tests.tripwire.unsafe import Apart, run_unsafely
+from tests.tripwire.unsafe import Apart, analysis_switched_off, run_unsafely
 
 
 class Number(NamedTuple):
@@ -135,8 +135,10 @@ class Elsewhere(Apart):
 
 
 def test_one_that_a_worker_cannot_have_is_named() -> None:
+    with analysis_switched_off():
+        plan = compile(program(counted))
     with pytest.raises(RunError) as caught:
-        run_on(Elsewhere(), compile(program(counted)), Metrics(), channels=2, stretch=7)
+        run_on(Elsewhere(), plan, Metrics(), channels=2, stretch=7)
     text = str(caught.value)
     assert text.startswith("workers cannot have a setting of your process: locale.setlocale cannot be {'LC_TIME': ")
     assert "unsupported locale setting" in text

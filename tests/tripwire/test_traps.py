@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.engines import in_process, sequential
+from anabranch.engines import fused, sequential
 from anabranch.errors import SharedStateError
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
@@ -80,7 +80,7 @@ def test_what_is_built_into_generated_code_must_not_change_during_the_run(form: 
     read = ab.from_items(Reading, ITEMS).map(traps.by_limits, out=Reading)
     graph = as_program(read.for_each(traps.raise_limits)).graph
     with analysis_switched_off_for_code(traps.by_limits), pytest.raises(SharedStateError) as caught:
-        in_process.run(graph, form=form)
+        fused.run(graph, form=form)
     assert (caught.value.when, "`limits`" in caught.value.what) == ("generated", True)
     assert "ran as generated code" in str(caught.value)
 
