@@ -9,7 +9,7 @@ BIN := .venv/bin
 TEST_WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(TEST_WORKERS)
 # The analysis looks at every module that is loaded, so tests that expect a certain plan run without the others.
-PLANS := tests/passes tests/graph tests/test_explain.py tests/commands/test_explain_command.py
+PLANS := tests/passes tests/graph tests/test_explain.py tests/commands/test_explain_command.py src/anabranch/explain.py
 # Whether code can be native is decided by the same analysis, and where it runs: those tests are apart, too.
 GENERATED := tests/codegen tests/commands/test_run_form.py tests/meaning/test_windows_everywhere.py
 DATAFLOW := tests/dataflow
