@@ -8,15 +8,36 @@ BIN := .venv/bin
 # Each test worker may start a Spark of its own: about 1.5 GB of memory each.
 TEST_WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(TEST_WORKERS)
-# The analysis looks at every module that is loaded, so tests that expect a certain plan run without the others.
+# Whoever runs first names what fails: plans, generated code, what runs, engines, and then all others. In parts, since
+# every compilation looks at all objects of its process, of which numba and the modules of tests make millions.
 PLANS := tests/passes tests/graph tests/test_explain.py tests/commands/test_explain_command.py src/anabranch/explain.py
-# Whether code can be native is decided by the same analysis, and where it runs: those tests are apart, too.
 GENERATED := tests/codegen tests/commands/test_run_form.py tests/meaning/test_windows_everywhere.py
-DATAFLOW := tests/dataflow
+CHANNELS := tests/dataflow/channels
+LAYOUT := tests/dataflow/layout
+SOURCES := tests/dataflow/sources
+DATAFLOW := tests/dataflow/runs tests/dataflow/streams tests/dataflow/tail tests/dataflow/transport
 ENGINES := tests/engines
-# These switch the analysis off, and replace functions of libraries.
-TRIPWIRE := tests/tripwire
-OTHERS := $(addprefix --ignore=,$(PLANS) $(GENERATED) $(DATAFLOW) $(ENGINES) $(TRIPWIRE))
+TRIPWIRE := tests/tripwire # these switch the analysis off, and replace functions of libraries
+ANALYSIS := tests/analysis
+EQUIVALENCE := tests/equivalence tests/apps
+MEANING := tests/meaning tests/operators --ignore=tests/meaning/test_windows_everywhere.py
+OTHERS := $(addprefix --ignore=,$(PLANS) $(GENERATED) tests/dataflow $(ENGINES) $(TRIPWIRE) $(ANALYSIS) $(EQUIVALENCE) \
+  tests/meaning tests/operators)
+
+define run-tests
+	@$(PYTEST) $(1) $(PLANS)
+	@$(PYTEST) $(1) $(GENERATED)
+	@$(PYTEST) $(1) $(CHANNELS)
+	@$(PYTEST) $(1) $(LAYOUT)
+	@$(PYTEST) $(1) $(SOURCES)
+	@$(PYTEST) $(1) $(DATAFLOW)
+	@$(PYTEST) $(1) $(ENGINES)
+	@$(PYTEST) $(1) $(TRIPWIRE)
+	@$(PYTEST) $(1) $(ANALYSIS)
+	@$(PYTEST) $(1) $(EQUIVALENCE)
+	@$(PYTEST) $(1) $(MEANING)
+	@$(PYTEST) $(1) $(OTHERS)
+endef
 
 .PHONY: help setup venv demo test test-full lint types clean
 
@@ -32,21 +53,11 @@ demo: setup ## run the mobility fraud example on a million calls and show what i
 	@tools/demo.sh
 
 test: lint types ## lint, types, and the tests but the slow ones
-	@$(PYTEST) -m "not slow" $(PLANS)
-	@$(PYTEST) -m "not slow" $(GENERATED)
-	@$(PYTEST) -m "not slow" $(DATAFLOW)
-	@$(PYTEST) -m "not slow" $(ENGINES)
-	@$(PYTEST) -m "not slow" $(TRIPWIRE)
-	@$(PYTEST) -m "not slow" $(OTHERS)
+	$(call run-tests,-m "not slow")
 
 test-full: export ANABRANCH_TESTS := full
 test-full: lint types ## the same with the slow random and fault tests
-	@$(PYTEST) $(PLANS)
-	@$(PYTEST) $(GENERATED)
-	@$(PYTEST) $(DATAFLOW)
-	@$(PYTEST) $(ENGINES)
-	@$(PYTEST) $(TRIPWIRE)
-	@$(PYTEST) $(OTHERS)
+	$(call run-tests,)
 
 lint: setup ## ruff: rules and formatting (to apply both: .venv/bin/ruff check --fix . && .venv/bin/ruff format .)
 	@$(BIN)/ruff check .

@@ -34,6 +34,7 @@ each_shape = pytest.mark.parametrize("app", SHAPES, ids=lambda app: app.name)
 # A tuple stands for "one of these", a list for "a list of such", a string for a pattern, a type for its instances; an
 # object whose only member is a pattern for any number of members.
 TEXT, NAME, NOTHING = r"(?s).+", r"\w+", None
+RUNS = r"\w+(: parts)?"  # an operator, or the first of its two steps
 REASON = {"about": NAME, "text": TEXT, "location": (TEXT, NOTHING), "hint": (TEXT, NOTHING)}
 OPERATOR = {
     "id": NAME,
@@ -59,25 +60,26 @@ JOINT = {
     "kind": "source|split|shuffle|merge|sink",
     "region": r"R\d+|slices|readers|arrived|files",
     "is_entry": bool,
-    "from": (NAME, NOTHING),
-    "to": [NAME],
+    "from": (RUNS, NOTHING),
+    "to": [RUNS],
     "key": [NAME],
 }
 STREAM = {"from": NAME, "to": NAME, "type": NAME, "order_key": [TEXT]}
-SEGMENT = {"operators": [NAME], "form": ("native|python", NOTHING), "reason": (REASON, NOTHING)}
+SEGMENT = {"operators": [RUNS], "form": ("native|python", NOTHING), "reason": (REASON, NOTHING)}
 PE = {
     "id": r"PE\d+",
-    "operators": [NAME],
+    "operators": [RUNS],
     "phase": "run|before|round",
     "place": TEXT,
     "form": ("native|python|mixed", NOTHING),
     "reason": (REASON, NOTHING),
     "why_together": [REASON],
+    "why_apart": [REASON],
     "segments": [SEGMENT],
 }
 STEP = ({"number_of": TEXT}, {"branch": TEXT, "number": int})
 ARRIVAL = {
-    "from": NAME,
+    "from": RUNS,
     "port": int,
     "key": [NAME],
     "bounds": [TEXT],
@@ -86,7 +88,7 @@ ARRIVAL = {
 }
 PLACE = {
     "id": TEXT,
-    "operators": [NAME],
+    "operators": [RUNS],
     "level": int,
     "channels": int,
     "region": (r"R\d+", NOTHING),
@@ -99,6 +101,9 @@ PHASE = {
     "why": r"(?s).*",
     "is_ordered": bool,
     "in_one_place": {r"R\d+": TEXT},
+    "light": {NAME: TEXT},
+    "worth": {r"R\d+": TEXT},
+    "first_steps": {NAME: TEXT},
     "places": [PLACE],
 }
 CONTRACT = {
@@ -254,7 +259,7 @@ def test_the_json_has_the_joints_that_are_drawn() -> None:
         ("split", "R1", "read_csv", ["filter"], ["phone"]),
         ("merge", "R1", "is_fast", ["aggregate"], []),
     ]
-    assert joints() == [
+    assert joints(channels=2) == [
         ("source", "slices", None, [], []),
         ("shuffle", "R1", "filter", ["Speed"], ["phone"]),
         ("merge", "R1", "is_fast", ["aggregate"], []),
@@ -263,7 +268,7 @@ def test_the_json_has_the_joints_that_are_drawn() -> None:
 
 
 def test_streams_between_places_carry_an_order_key_and_those_inside_carry_nothing() -> None:
-    keys = {(s["from"], s["to"]): s["order_key"] for s in ab.explain(linear).to_dict()["streams"]}
+    keys = {(s["from"], s["to"]): s["order_key"] for s in ab.explain(linear, channels=2).to_dict()["streams"]}
     assert keys == {
         ("read_csv", "filter"): [],
         ("filter", "Speed"): ["#draw"],
@@ -404,14 +409,15 @@ def test_the_page_shows_where_everything_runs() -> None:
 
 
 def test_the_legend_stays_in_view_while_a_wide_drawing_is_moved() -> None:
-    """It is no part of what scrolls, never wider than the page, and stays at the bottom of the window."""
+    """It is no part of what scrolls, never wider than the page, and both together are no higher than the window."""
     text = ab.explain(pipeline(60)).to_html()
     drawing, _, rest = text.partition('<div class="key">')
     assert '<div class="drawing">' in drawing
     assert '<g class="ab-key"' not in drawing
     assert '<g class="ab-key"' in rest.partition("</figure>")[0]
-    assert re.search(r"\.drawing\{[^}]*overflow-x:auto", text)
-    assert re.search(r"\.key\{[^}]*position:sticky;bottom:0", text)
+    assert re.search(r"figure\{[^}]*flex-direction:column;max-height:max\(420px,100vh - 48px\)", text)
+    assert re.search(r"\.drawing\{overflow:auto;min-height:0\}", text)
+    assert re.search(r"\.key\{flex:none\}", text)
     assert re.search(r"\.key svg\{max-width:100%;height:auto\}", text)
 
 
@@ -438,14 +444,16 @@ def test_hostile_text_stays_text_in_the_page(tmp_path: Path) -> None:
 
 
 def test_one_can_ask_about_one_operator() -> None:
-    explanation = ab.explain(linear)
+    explanation = ab.explain(linear, channels=2)
     assert explanation.is_parallel("Speed")
     assert explanation.why_not("Speed") == ()
     assert explanation.is_parallel("read_csv")
     assert explanation.why_not("read_csv") == ()
     assert not explanation.is_parallel("aggregate")
     assert [reason.text for reason in explanation.why_not("aggregate")] == [
-        "a window without a key has one state for the whole stream"
+        "a window without a key has one state for the whole stream",
+        "it is not computed in two steps: its tuples are in channels by key, where the time of the whole stream is not "
+        "known",
     ]
     with pytest.raises(UsageError, match="'linear' has no operator 'speed'") as raised:
         explanation.is_parallel("speed")
@@ -461,7 +469,7 @@ def test_apps_programs_and_sinks_can_be_explained() -> None:
 
 def test_a_notebook_shows_the_drawing() -> None:
     explanation = ab.explain(linear)
-    assert explanation._repr_svg_() == explanation.to_svg()
+    assert explanation.to_svg().strip() in explanation._repr_html_()
     assert str(explanation) == explanation.to_text(100)
 
 

@@ -9,30 +9,16 @@ from typing import Any
 
 import pyarrow.csv
 
-import anabranch as ab
 from benchmarks.spark import ours
+from benchmarks.spark.alerts import AREA, LIMIT, alerts
 from benchmarks.spark.host import FOLDER, Host
 from benchmarks.spark.inputs import calls_file
 from benchmarks.spark.race import Answer, Contestant, Times, race
-from examples.mobility_fraud import Call, Speed
 
 OURS = "anabranch"
 # By the name of their module in benchmarks/handwritten.
 FAST = ("window_functions", "map_in_pandas", "map_in_pandas_by_tuple")
 SLOW = ("apply_in_pandas",)
-AREA, LIMIT = "425", 300.0
-
-
-@ab.app
-def alerts(calls: str = "", out: str = "", area: str = AREA, limit: float = LIMIT) -> None:
-    """The example without its last step, counts in windows, which would hide the order of the alerts."""
-    (
-        ab.read_csv(calls, Call)
-        .filter(lambda call: call.area == area)
-        .process(Speed, key="phone")
-        .filter(lambda travel: travel.speed > limit)
-        .write_csv(out)
-    )
 
 
 def write_alerts(session: Any, calls: str, out: str, area: str, limit: float) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow.csv
 
 from benchmarks.handwritten import transform_with_state
+from benchmarks.spark.alerts import AREA, LIMIT, alerts
 from benchmarks.spark.batches import new_folder, seconds_of, start
-from benchmarks.spark.fraud import AREA, LIMIT, OURS, alerts
+from benchmarks.spark.fraud import OURS
 from benchmarks.spark.host import FOLDER, Host
 from benchmarks.spark.inputs import calls_in_files
 from benchmarks.spark.race import Answer, Contestant, Times, race

@@ -27,12 +27,12 @@ _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 class Host:
     """The other end of a process with a session: ours, or a plain one with the given settings."""
 
-    def __init__(self, name: str, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, name: str, settings: Mapping[str, str] | None = None, *, master: str = MASTER) -> None:
         FOLDER.mkdir(parents=True, exist_ok=True)
         self._log = FOLDER / f"{name}.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.spark.host", json.dumps(settings)],
+                [sys.executable, "-m", "benchmarks.spark.host", json.dumps(settings), master],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -74,7 +74,7 @@ class Host:
         self.close()
 
 
-def _serve(settings: Mapping[str, str] | None) -> None:
+def _serve(settings: Mapping[str, str] | None, master: str) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed goes to the log
 
@@ -82,7 +82,7 @@ def _serve(settings: Mapping[str, str] | None) -> None:
         print(json.dumps({"seconds": time.perf_counter() - start, **(found or {})}), file=answers, flush=True)
 
     start = time.perf_counter()
-    session = _our_session() if settings is None else _plain_session(settings)
+    session = _our_session(master) if settings is None else _plain_session(settings, master)
     answer(start, None)
     for line in sys.stdin:
         function, arguments = json.loads(line)
@@ -93,24 +93,24 @@ def _serve(settings: Mapping[str, str] | None) -> None:
     session.stop()
 
 
-def _our_session() -> Any:
+def _our_session(master: str) -> Any:
     from anabranch.engines.spark.session.session import SparkOptions, session_for
 
-    return session_for(SparkOptions(master=MASTER))
+    return session_for(SparkOptions(master=master))
 
 
-def _plain_session(settings: Mapping[str, str]) -> Any:
+def _plain_session(settings: Mapping[str, str], master: str) -> Any:
     from pyspark.sql import SparkSession
 
     from anabranch.engines.spark.session.java import find_java
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["JAVA_HOME"] = str(find_java())
-    builder = SparkSession.builder.master(MASTER)
+    builder = SparkSession.builder.master(master)
     for name, value in {**_QUIET, **settings}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
 if __name__ == "__main__":
-    _serve(json.loads(sys.argv[1]))
+    _serve(json.loads(sys.argv[1]), sys.argv[2])

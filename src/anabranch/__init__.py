@@ -31,6 +31,7 @@ from anabranch.api.connectors import (
     read_tcp,
 )
 from anabranch.api.draft import DeadLetter
+from anabranch.api.frames import from_arrow, from_pandas, from_polars, from_spark
 from anabranch.api.hints import declare, ranges
 from anabranch.api.shape import barrier, merge_by
 from anabranch.api.stream import Outputs, Stream
@@ -93,7 +94,11 @@ __all__ = [
     "declare",
     "explain",
     "first",
+    "from_arrow",
     "from_items",
+    "from_pandas",
+    "from_polars",
+    "from_spark",
     "generate",
     "last",
     "max_",

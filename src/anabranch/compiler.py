@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from anabranch.analysis.modules import held_world
-from anabranch.dataflow.layout import choose_forms
+from anabranch.analysis.program import held_world
+from anabranch.dataflow.layout import choose_forms, weigh_channels
 from anabranch.errors import AnabranchError
 from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
@@ -30,6 +30,7 @@ EXECUTION: tuple[tuple[str, Pass], ...] = (
     ("layout", lay_out.apply),  # which operators run where, how tuples get there, and what they carry for their order
     ("fuse", fuse.apply),  # which operators of a place become one function
     ("forms", choose_forms.apply),  # whether that can be native, and why not
+    ("weigh", weigh_channels.apply),  # whether channels save more than the exchange before them costs
 )
 STAGE_NAMES = ("build", *(name for name, _ in (*SAFETY, *EXECUTION)))
 
@@ -54,7 +55,7 @@ def execute_with(plan: Plan, settings: Settings) -> Plan:
 
 
 def _run_stages(plan: Plan, stages: tuple[tuple[str, Pass], ...], until: str | None, *, thoroughly: bool) -> Plan:
-    with held_world(thoroughly=thoroughly), _uncollected():
+    with held_world(plan.graph, thoroughly=thoroughly), _uncollected():
         for name, apply in stages:
             plan = apply(plan)
             _verify(plan, name)

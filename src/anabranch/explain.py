@@ -19,8 +19,8 @@ from anabranch.graph.joints import joints_of
 from anabranch.graph.laid_out import as_laid_out
 from anabranch.graph.model import Edge, Operator, Port, Program
 from anabranch.graph.order_keys import Branch, Step
-from anabranch.graph.page import as_page
-from anabranch.graph.phrases import form_words, names, reasons_of, why_sequential
+from anabranch.graph.page import as_fragment, as_page
+from anabranch.graph.phrases import form_words, names, reasons_of, summary, why_sequential
 from anabranch.graph.places import Arrival, Layout, Phase, Place
 from anabranch.graph.plan import PE, Plan, Region, Segment
 from anabranch.graph.properties import Reason
@@ -80,9 +80,12 @@ class Explanation:
         ]
         return "\n\n".join(pieces)
 
-    def _repr_svg_(self) -> str:
-        """Notebooks show the drawing."""
-        return self.to_svg()
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.plan.graph.name}: {summary(self.plan)}>"
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the drawing, and the tables of the page below it."""
+        return as_fragment(self.plan, self.channels)
 
     def is_parallel(self, name: str) -> bool:
         """Whether an operator is in a parallel region that runs in channels, or a source that many tasks read."""
@@ -114,7 +117,7 @@ class Explanation:
             "regions": [_region(region, self.channels) for region in plan.regions],
             "joints": _joints(plan),
             "streams": [_stream(plan, edge) for edge in plan.graph.edges],
-            "phases": [_phase(phase) for phase in plan.phases],
+            "phases": [_phase(plan, phase) for phase in plan.phases],
             "loop": asdict(plan.loop) if plan.loop is not None else None,
             "pes": [_pe(pe) for pe in plan.pes],
         }
@@ -132,8 +135,8 @@ def explain(
 ) -> Explanation:
     """Compile a program and say what came of it: properties, regions, joints, ordering, places, PEs, and the reasons.
 
-    `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "layout", "fuse" or
-    "forms". From the layout on a plan is one for an `engine` ("spark" or "fused"), with so many `channels`, for all
+    `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "layout", "fuse", "forms"
+    or "weigh". From the layout on a plan is one for an `engine` ("spark" or "fused"), with so many `channels`, for all
     regions or for each by its name. `form` is that of generated code: "native", "python", or "auto", which is native
     where that can be and pays for as many tuples as are expected: `expect`, or what the sources look like.
 
@@ -265,13 +268,16 @@ def _settings(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _phase(phase: Phase) -> dict[str, Any]:
+def _phase(plan: Plan, phase: Phase) -> dict[str, Any]:
     return {
         "name": phase.name,
         "reading": phase.reading.value,
         "why": phase.why,
         "is_ordered": phase.layout.is_ordered,
         "in_one_place": dict(phase.layout.refused),
+        "light": dict(plan.light),
+        "worth": dict(plan.worth),
+        "first_steps": dict(phase.layout.first_steps),
         "places": [_place(phase.layout, place) for place in phase.layout.places],
     }
 
@@ -296,6 +302,7 @@ def _arrival(arrival: Arrival) -> dict[str, Any]:
         "bounds": [str(bound) for bound in arrival.bounds],
         "order_key": [_step(step) for step in arrival.lineage],
         "clock": str(arrival.clock.window) if arrival.clock is not None else None,
+        "lines": arrival.lines.format if arrival.lines is not None else None,
     }
 
 
@@ -316,6 +323,7 @@ def _pe(pe: PE) -> dict[str, Any]:
         "form": forms[0] if len(forms) == 1 else "mixed" if forms else None,
         "reason": _reason(reasons[0]) if reasons else None,
         "why_together": [_reason(reason) for reason in pe.why_together],
+        "why_apart": [_reason(reason) for reason in pe.why_apart],
         "segments": [_segment(segment) for segment in pe.segments],
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import itertools
@@ -276,12 +277,12 @@ def test_another_module_that_was_edited_may_write(files: Files, how: str, is_ins
     settings = files.load("LIM = [1]\nf = lambda t: t.n < LIM[0]\n")
     line = f"import {settings.__name__} as settings"
     text = f"def helper(name):\n    {line}\n    {how}\n" if is_inside else f"{line}\ndef helper(name):\n    {how}\n"
-    writer = files.load(text)
+    settings.hook = (writer := files.load(text)).helper
     assert problems(settings.f)
     files.write(writer.__name__, text.replace(how, "pass").replace(f"    {line}", "    pass"))
     assert problems(settings.f)
     sys.modules.pop(writer.__name__)
-    del writer
+    del writer, settings.hook
     assert problems(settings.f) == []
 
 
@@ -309,6 +310,15 @@ def test_generated_methods_of_a_dataclass_are_no_problem(files: Files) -> None:
 def test_executed_code_in_a_modules_namespace_may_write(files: Files) -> None:
     module = files.load(HARMLESS + "    exec('def later(): LIM[0] += 1')\n")
     assert any("the source of `later` is not known" in problem for problem in problems(module.f))
+
+
+def test_what_is_frozen_out_of_the_collectors_sight_counts_too(files: Files) -> None:
+    text = WRITERS["of the name itself"]
+    module = files.load(text)
+    files.write(module.__name__, without_writer(text))
+    gc.collect()
+    gc.freeze()
+    assert problems(module.f)
 
 
 def test_a_text_with_other_statements_than_those_compiled_is_not_believed(

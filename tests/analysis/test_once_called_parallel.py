@@ -29,7 +29,10 @@ HEADER = "from typing import NamedTuple\nclass T(NamedTuple):\n    k: int\n    v
 
 def _programs(folder: str) -> dict[str, str]:
     texts = [file.read_text() for file in sorted(Path(__file__).with_name(folder).glob("*.txt"))]
-    return dict(part.split("\n", 1) for text in texts for part in re.split(r"^#### ", text, flags=re.MULTILINE)[1:])
+    parts = [part.split("\n", 1) for text in texts for part in re.split(r"^#### ", text, flags=re.MULTILINE)[1:]]
+    programs = {name: source for name, source in parts}
+    assert len(programs) == len(parts), "two programs have one name"
+    return programs
 
 
 PROGRAMS = _programs("once_called_parallel")

@@ -23,6 +23,8 @@ import pandas as pd
 import pytest
 
 import anabranch as ab
+from anabranch.explain import explain
+from anabranch.load import build, load_app
 from anabranch.run import ENGINES
 from examples.data.clickstream import write_clickstream
 from examples.data.store_sales import write_store_sales
@@ -314,10 +316,8 @@ def test_what_an_app_is_told_changes_its_answer(
     ],
 )
 def test_exactly_what_the_paper_calls_stateless_or_partitioned_is_parallel(name: str, parallel: list[str]) -> None:
-    """In a process of its own: the analysis looks at every module that is loaded, those of other tests too."""
-    command = [sys.executable, "-m", "anabranch.cli", "explain", f"examples/tpcx_bb_{name}.py", "--json"]
-    root = Path(__file__).resolve().parents[2]
-    explained = json.loads(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
+    file = Path(__file__).resolve().parents[2] / "examples" / f"tpcx_bb_{name}.py"
+    explained = explain(build(load_app(str(file)), {})).to_dict()
 
     assert [operator["id"] for operator in explained["operators"] if operator["region"]] == parallel
 

@@ -79,8 +79,8 @@ def check_native(*streams: Any) -> None:
 
 
 def check_left(*streams: Any) -> None:
-    """The same as the oracle, though native code is left on the way."""
-    assert set(check_same(Comparison(*collected(*streams)))) == {"python"}
+    """The same as the oracle, though native code cannot take all tuples."""
+    assert "native" not in check_same(Comparison(*collected(*streams)))
 
 
 def why_not(*streams: Any) -> str:

@@ -290,7 +290,7 @@ _modules: list[str] = []
 
 
 def forget_modules() -> None:
-    """The analysis looks at every module that is loaded, so other tests are better off without these."""
+    """Modules are not kept longer than the test that made them."""
     while _modules:
         del sys.modules[_modules.pop()]
 

@@ -1,4 +1,4 @@
-"""Windows that native code began go on in the Python form, when a tuple needs it in the middle of them.
+"""What native code cannot take in the middle of windows is handed over: it goes on natively, or in the Python form.
 
 Each program has windows of one kind with and without keys, over tuples in which native code is left once.
 """
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
+from anabranch.codegen.native import element
 from tests.codegen.comparing import Comparison, check_same
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -77,11 +78,12 @@ def divided(t: Reading) -> Reading:
     return t._replace(value=t.value * 2 // (2 * t.divisor))
 
 
-# What makes native code give up: the values that tuples have from LEFT_AT on, and their divisor.
+THE_SUM = "the sum of a window needs more than 64 bits"
+# What native code cannot take: the values that tuples have from LEFT_AT on, and their divisor.
 REASONS = {
     "a tuple fails": ([7], 0),
     "an intermediate result needs more than 64 bits": ([2**62], 1),
-    "the sum of a window needs more than 64 bits": ([2**61] * 5 + [-(2**61)] * 2, 1),
+    THE_SUM: ([2**61] * 5 + [-(2**61)] * 2, 1),
 }
 
 
@@ -126,19 +128,42 @@ def by_punctuations(stream: Any) -> list[Any]:
     ]
 
 
+FITS = ["a tuple fails", "an intermediate result needs more than 64 bits"]  # what is kept then has words
+
+
+def compared(windows: Callable[[Any], list[Any]], reason: str, like: Comparison | None) -> Comparison:
+    source: Any = ab.from_items(Reading, given(reason))
+    if windows is by_punctuations:
+        source = source.punctuate(lambda t: t.at % 8 < 0.3)
+    stream = source.map(divided, on_error="skip")
+    sinks = [each.collect(f"out{number}") for number, each in enumerate(windows(stream))]
+    comparison = Comparison(*sinks, like=like)
+    assert comparison.expected().error is None
+    return comparison
+
+
 @pytest.mark.parametrize("windows", [by_count, by_the_streams_clock, by_clocks_of_their_own, by_punctuations])
-def test_open_windows_go_on_in_the_python_form(windows: Callable[[Any], list[Any]]) -> None:
+def test_open_windows_go_on(windows: Callable[[Any], list[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     first: Comparison | None = None
     for reason in REASONS:
-        source: Any = ab.from_items(Reading, given(reason))
-        if windows is by_punctuations:
-            source = source.punctuate(lambda t: t.at % 8 < 0.3)
-        stream = source.map(divided, on_error="skip")
-        sinks = [each.collect(f"out{number}") for number, each in enumerate(windows(stream))]
-        comparison = Comparison(*sinks, like=first)
+        comparison = compared(windows, reason, first)
         first = first or comparison
-        assert set(check_same(comparison)) == {"python"}, reason
-        assert comparison.expected().error is None
+        assert set(check_same(comparison)) == {"handed over" if reason in FITS else "python"}, reason
+    monkeypatch.setattr(element, "_MOST_SAVED", 0)  # so that each item is one too many
+    for reason in FITS:
+        assert set(check_same(compared(windows, reason, first))) == {"python"}, reason
+
+
+def test_notes_say_what_was_handed_over_and_why_native_code_was_left() -> None:
+    first = compared(by_count, "a tuple fails", None)
+    for reason, note in (
+        ("a tuple fails", "left to Python what fails"),
+        (THE_SUM, "'aggregate' of aggregate 'total' needs"),
+    ):
+        comparison = compared(by_count, reason, first)
+        made = comparison.element()
+        comparison.given(comparison.items(), [], made)
+        assert note in " ".join(made.notes)
 
 
 class Meeting(NamedTuple):

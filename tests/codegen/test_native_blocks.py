@@ -133,7 +133,7 @@ def test_a_tuple_that_fails_has_seen_those_before_it_and_none_behind() -> None:
     comparison = Comparison(ab.from_items(Call, calls()).process(Shares, key="phone").collect("out"))
     assert "slots = block_of_rows()" in comparison.source
     assert comparison.expected().error is not None
-    assert set(check_same(comparison)) == {"python"}
+    assert set(check_same(comparison)) == {"handed over"}
 
 
 def test_a_filter_that_may_fail_is_not_asked_ahead() -> None:
@@ -141,4 +141,4 @@ def test_a_filter_that_may_fail_is_not_asked_ahead() -> None:
     comparison = Comparison(by_phone(filtered).collect("out"))
     assert "rows = block_of_rows()" not in comparison.source
     assert comparison.expected().error is not None
-    assert set(check_same(comparison)) == {"python"}
+    assert set(check_same(comparison)) == {"handed over"}

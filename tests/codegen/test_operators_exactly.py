@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.native.arrays import ColumnArrays
 from anabranch.codegen.native.element import NativeElement
+from anabranch.codegen.native.handing_over import one_behind_another
 from anabranch.codegen.runtime import NATIVE_FUNCTIONS
 from anabranch.graph.values import ValueProblem, normalizer
 from tests.codegen.comparing import Comparison
@@ -103,10 +105,11 @@ class Left(Exception):
 
 
 class NativeOnly(NativeElement):
-    """Says where native code was left, instead of going on in the Python form."""
+    """Says which item native code cannot take, instead of handing it over."""
 
-    def _go_on(self, batch: Batch, item: int, before: list[Chunk]) -> list[Chunk]:
-        raise Left(item, before)
+    def _hand_over(self, number: int, item: Any, at: int, inputs: list[ColumnArrays | None]) -> None:
+        self._finish_piece(inputs)
+        raise Left(at, one_behind_another(self._pieces))
 
 
 @pytest.fixture(autouse=True)
@@ -166,7 +169,7 @@ def test_native_code_computes_as_python_does_or_not_at_all(kind: str, expression
 
 
 def native_values(element: NativeElement, schema: Any, items: list[Any]) -> list[Any]:
-    """What native code gives for each tuple; None for those that it leaves to the Python form."""
+    """What native code gives for each tuple; None for those that it hands over."""
     found: list[Any] = []
     columns = Chunk.of_rows(schema, items).batch
     while len(found) < len(items):

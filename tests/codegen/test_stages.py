@@ -13,7 +13,8 @@ from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.segments import decide, stages_of
-from anabranch.errors import RunError
+from anabranch.codegen.stages import cut_into
+from anabranch.errors import BuildError, RunError
 from anabranch.run import as_program
 
 
@@ -83,6 +84,29 @@ def test_what_is_native_throughout_stays_so_in_however_many_stages() -> None:
         )
 
     assert [stage.form for stage in decide(part_of_program(twice([])))] == ["native", "native"]
+
+
+def test_native_code_hands_a_loop_one_tuple_at_most_for_each_that_comes() -> None:
+    def around(loop: ab.Stream[Order]) -> tuple[ab.Stream[Order], ab.Stream[Order]]:
+        return loop, loop.filter(lambda order: order.price < 1.0)
+
+    source = ab.from_items(Order, []).filter(lambda order: order.price > 0.0)
+    several = source.flat_map(lambda order: [order, order], out=Order)
+    for stream, found in (
+        (source, [("native", ("filter",)), ("python", ("feedback", "filter_2"))]),
+        (several, [("python", ("filter", "flat_map", "feedback", "filter_2"))]),
+    ):
+        stages = stages_of(part_of_program(stream.feedback(around).collect("out")))
+        assert [(stage.form, stage.part.operators) for stage in stages] == found
+
+
+def test_a_part_is_not_cut_where_a_loop_would_take_other_turns() -> None:
+    loop = (
+        ab.from_items(Line, []).flat_map(lambda line: [line, line], out=Line).feedback(lambda around: (around, around))
+    )
+    part = part_of_program(loop.collect("out"))
+    with pytest.raises(BuildError, match="flat_map cannot be cut off from what is behind"):
+        cut_into(part, [("flat_map",), part.operators[1:]])
 
 
 def test_the_reason_names_the_call_and_its_line() -> None:

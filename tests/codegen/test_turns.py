@@ -110,12 +110,17 @@ def test_turns_are_the_order_of_the_oracle(cuts: list[int]) -> None:
     assert len(found) == len(seen) + len(part.outputs)
 
 
-def test_native_code_takes_the_same_turns_also_where_it_is_left() -> None:
+@pytest.mark.parametrize("form", ["native", "python"])
+def test_native_code_takes_the_same_turns_also_where_it_is_left(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are more than 64 bits at last: one item is handed over, or all from there on."""
+    if form == "python":
+        monkeypatch.setattr("anabranch.codegen.native.element._MOST_SAVED", 0)
     part = part_of_program(program([]))
     native = build_pe(part, "native", origins=True)
     cuts = [7, 8, 50]
     assert in_order(part, native, cuts) == in_order(part, build_pe(part, "python", origins=True), cuts)
-    assert native.form == "python", "there are more than 64 bits at last"
+    assert native.form == form
+    assert native.notes
 
 
 def test_native_code_knows_where_punctuations_come_from_before_any_tuple_has_come() -> None:

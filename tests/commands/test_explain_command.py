@@ -157,7 +157,7 @@ def test_the_stage_decides_what_is_shown(app: str, capsys: pytest.CaptureFixture
 
 def test_the_help_names_the_default_stage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--help"]) == 0
-    assert "forms, the last and the default" in " ".join(capsys.readouterr().out.split())
+    assert "weigh, the last and the default" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_layout_is_in_the_text(app: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,7 +192,7 @@ def test_operators_of_a_place_are_fused_or_not(tmp_path: Path, capsys: pytest.Ca
     example = str(REPOSITORY / "examples/mobility_fraud.py")
     pes = {}
     for fusion in ("all", "none"):
-        assert main(["explain", example, "--fuse", fusion, "--json"]) == 0
+        assert main(["explain", example, "--fuse", fusion, "--channels", "2", "--json"]) == 0
         described = json.loads(capsys.readouterr().out)
         assert described["settings"]["fuse"] == fusion
         pes[fusion] = [pe["operators"] for pe in described["pes"] if pe["place"] == "R1"]
@@ -239,6 +239,15 @@ def test_the_text_with_its_layout_is_no_wider_than_the_terminal(
 
 def test_required_operators_that_are_parallel_are_no_error(app: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", app, "--require-parallel", "large", "from_items"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_required_operators_that_are_only_too_light_are_no_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Elsewhere there may be more cores, and they are safe there."""
+    required = ["--expect", "10000000", "--require-parallel", "Speed"]
+    assert main(["explain", "examples/mobility_fraud.py", *required]) == 0
     assert capsys.readouterr().err == ""
 
 

@@ -193,8 +193,8 @@ FRAME = pd.DataFrame({"n": [1, 2], "at": [pd.Timestamp(2024, 1, 1), pd.NaT]})
 @pytest.mark.parametrize(
     ("frame", "rows"),
     [
-        (FRAME, "[Sample(*row) for row in frame[['at', 'n']].itertuples(index=False)]"),
-        (pa.Table.from_pandas(FRAME), "[Sample(**row) for row in table.select(['at', 'n']).to_pylist()]"),
+        (FRAME, "ab.from_pandas(frame, Sample)"),
+        (pa.Table.from_pandas(FRAME), "ab.from_arrow(table, Sample)"),
     ],
     ids=["pandas", "pyarrow"],
 )
@@ -202,8 +202,8 @@ def test_a_frame_is_no_list_of_tuples_and_the_hint_makes_one(frame: Any, rows: s
     with pytest.raises(ab.BuildError, match="which is made of columns, and not a list of Sample") as caught:
         ab.from_items(Sample, frame)
     assert caught.value.hint == rows
-    items = eval(rows, {"Sample": Sample, "frame": frame, "table": frame})
-    outputs, _, _ = assert_same_everywhere(ab.from_items(Sample, items).collect("out"))
+    source = eval(rows, {"ab": ab, "Sample": Sample, "frame": frame, "table": frame})
+    outputs, _, _ = assert_same_everywhere(source.collect("out"))
     assert outputs["out"] == exact([Sample(datetime(2024, 1, 1), 1), Sample(None, 2)])
 
 

@@ -18,7 +18,7 @@ from tests.analysis.corpus import worlds
 from tests.analysis.corpus.alone import alone
 from tests.analysis.corpus.registry import Entry
 from tests.analysis.corpus.samples import samples
-from tests.dataflow.layout.test_layouts_exactly import expected, on_simulated
+from tests.dataflow.outcomes import expected, on_simulated
 from tests.examples_drawn import TIMES
 
 # What one run leaves behind outside of the operator would show in the next.

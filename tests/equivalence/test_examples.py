@@ -14,12 +14,15 @@ import anabranch as ab
 from anabranch.api.app import App
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
+from anabranch.dataflow.runs.execute import execute
+from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.dataflow.sources.source_slices import STRETCH
 from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.session import SparkOptions, session_for
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Program
+from anabranch.graph.settings import Settings, Target
 from tests.dataflow.simulated import Simulated
 
 EXAMPLES = sorted(path.stem for path in (Path(__file__).parents[2] / "examples").glob("*.py") if path.stem[0] != "_")
@@ -67,6 +70,20 @@ def test_in_the_layout_of_spark(name: str, tmp_path: Path) -> None:
 def test_in_the_layout_of_spark_with_odd_channels_and_stretches(name: str, tmp_path: Path) -> None:
     degrees = [(1, 1), (1, 1_000), (2, 7), (3, 1), (5, 200), (8, 64)]
     check(name, tmp_path, [partial(on_simulated, channels=channels, stretch=stretch) for channels, stretch in degrees])
+
+
+def with_light_work_in_one_place(program: Program) -> Result:
+    """As for so many tuples that native code pays, and some of it is not worth its channels."""
+    plan = compile(program.graph, Settings(Target("spark", cores=2), expected=10_000_000))
+    assert plan.light
+    metrics = Metrics()
+    metrics.start(program.graph)
+    return execute(RunConfig(Simulated(), plan, metrics, 100))
+
+
+@pytest.mark.parametrize("name", ["linear_road", "mobility_fraud", "network_monitor"])
+def test_with_light_work_in_one_place(name: str, tmp_path: Path) -> None:
+    check(name, tmp_path, [with_light_work_in_one_place])
 
 
 def on_spark(program: Program, channels: int, stretch: int, form: Form = "auto") -> Result:

@@ -18,14 +18,16 @@ from anabranch.graph.model import Graph
 from anabranch.passes.layout.source_reading import must_stay
 from tests.analysis.corpus.registry import Entry
 from tests.codegen.palette import programs
+from tests.dataflow.channels import test_several_outputs_exactly
 from tests.dataflow.channels.test_groups_exactly import KINDS as WINDOWS
 from tests.dataflow.channels.test_groups_exactly import grouped, groups
 from tests.dataflow.channels.test_joins_exactly import joined
 from tests.dataflow.channels.test_punctuations_exactly import punctuated
 from tests.dataflow.channels.test_windows_exactly import reading, windowed
 from tests.dataflow.layout import test_outputs_exactly
-from tests.dataflow.layout.test_layouts_exactly import expected, meetings, outcome
+from tests.dataflow.layout.test_layouts_exactly import meetings
 from tests.dataflow.layout.test_rounds_exactly import looped
+from tests.dataflow.outcomes import expected, outcome
 from tests.equivalence.test_corpus import ENTRIES, program_of
 from tests.examples_drawn import drawn
 
@@ -37,6 +39,7 @@ KINDS = {
     "with windows and groups": grouped,
     "with joins over time": joined,
     "of places with several outputs": test_outputs_exactly.programs,
+    "of operators with several outputs": test_several_outputs_exactly.programs,
     "with loops": looped,
 }
 CHANNELS = st.integers(1, 3)

@@ -10,7 +10,7 @@ import pytest
 
 from anabranch.engines import fused
 from tests.analysis.ordinary.programs import THEMES, alone, graph_of
-from tests.dataflow.layout.test_layouts_exactly import expected, on_simulated, outcome
+from tests.dataflow.outcomes import expected, on_simulated, outcome
 from tests.equivalence.test_on_spark import on_spark
 from tests.examples_drawn import TIMES
 

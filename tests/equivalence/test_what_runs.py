@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.executed import Fact, Ran, Sent
 from anabranch.dataflow.result import Metrics
-from anabranch.engines import fused
+from anabranch.engines import fused, sequential
 from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.session import SparkOptions, session_for
 from anabranch.explain import Explanation
+from anabranch.graph.model import Graph
 from anabranch.graph.plan import Plan
 from anabranch.graph.settings import FUSIONS
+from anabranch.run import as_program
+from tests.dataflow.channels.test_several_outputs import KINDS, met
 from tests.dataflow.simulated import Simulated
 from tests.equivalence.test_examples import EXAMPLES, program_of
 
@@ -41,7 +45,7 @@ def _sent(place: dict[str, Any], arrival: dict[str, Any]) -> Sent:
     columns = sum("number_of" in step for step in arrival["order_key"])
     key = tuple(arrival["key"]) if place["channels"] > 1 else ()
     to = place["id"], place["channels"], key, len(arrival["bounds"])
-    return Sent(arrival["from"], arrival["port"], *to, columns, arrival["clock"])
+    return Sent(arrival["from"], arrival["port"], *to, columns, arrival["clock"], arrival["lines"])
 
 
 @pytest.mark.parametrize(("channels", "fuse"), [(1, "all"), (2, "all"), (3, "all"), (2, "none")])
@@ -63,6 +67,57 @@ def test_what_an_example_executes_in_one_process_is_what_its_plan_shows(
     metrics = Metrics()
     result = fused.run(program_of(example, tmp_path)().graph, metrics, fuse=fuse)
     assert set(metrics.executed) == shown(result.plan)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_operators_with_several_outputs_execute_is_what_their_plan_shows(kind: str) -> None:
+    metrics = Metrics()
+    result = run_on(Simulated(), compile(met(kind, has_regions_behind=True)), metrics, channels=2, stretch=9)
+    assert set(metrics.executed) == shown(result.plan)
+
+
+class Bid(NamedTuple):
+    auction: int
+    price: int
+    ts: int
+
+
+class Highest(NamedTuple):
+    auction: int
+    price: int
+    bids: int
+    until: int
+
+
+def in_two_steps() -> Graph:
+    """The windows of the first aggregate, without a key, are put together of parts."""
+    bids = ab.from_items(Bid, [Bid(n % 7, n * n % 101, n // 3 - n % 5) for n in range(3000)])
+    windows = bids.window(ab.tumbling(seconds=10, on="ts"))
+    highest = windows.aggregate(
+        Highest, auction=ab.arg_max("auction", "price"), price=ab.max_("price"), bids=ab.count(), until=ab.window_end()
+    )
+    per_auction = highest.window(ab.tumbling(seconds=100, on="until"), key="auction")
+    counted = per_auction.aggregate(Highest, price=ab.max_("price"), bids=ab.count(), until=ab.last("until"))
+    return as_program(counted.collect("out")).graph
+
+
+@pytest.mark.parametrize(("channels", "fuse"), [(1, "all"), (2, "all"), (3, "none")])
+def test_what_is_executed_in_two_steps_is_what_the_plan_shows(channels: int, fuse: str) -> None:
+    graph, metrics = in_two_steps(), Metrics()
+    result = run_on(Simulated(), compile(graph), metrics, channels=channels, stretch=100, fuse=fuse)
+    assert result.plan.phases[0].layout.first_steps == (("aggregate", "aggregate: parts"),)
+    assert set(metrics.executed) == shown(result.plan)
+    assert result.items("out") == sequential.run(graph).items("out")
+
+
+def test_what_is_executed_in_two_steps_on_spark_is_what_the_plan_shows() -> None:
+    graph, metrics, own = in_two_steps(), Metrics(), Metrics()
+    transport = SparkTransport(session_for(SparkOptions()))
+    result = run_on(transport, compile(graph), metrics, channels=2, stretch=500)
+    assert any(isinstance(fact, Ran) and fact.operators == ("aggregate: parts",) for _, fact in metrics.executed)
+    assert set(metrics.executed) == shown(result.plan)
+    assert result.items("out") == sequential.run(graph, own).items("out")
+    assert metrics["aggregate"] == own["aggregate"]
 
 
 @pytest.mark.parametrize("example", ["mobility_fraud", "pagerank"])

@@ -16,6 +16,7 @@ def regenerate() -> None:
         _write(wrong_programs.FOLDER / f"{name}.txt", text)
     for name, text in plans_of_examples.plan_texts().items():
         _write(plans_of_examples.FOLDER / f"{name}.txt", text)
+    _write(plans_of_examples.IN_CHANNELS, plans_of_examples.channel_table())
 
 
 def _write(path: Path, text: str) -> None:

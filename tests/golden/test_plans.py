@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.plans_of_examples import FOLDER, SOURCES, plan_texts
+from tests.golden.plans_of_examples import FOLDER, IN_CHANNELS, SOURCES, channel_table, plan_texts
 
 
 @pytest.fixture(scope="module")
@@ -15,6 +15,10 @@ def texts() -> dict[str, str]:
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_plan_is_the_one_that_was_agreed_on(name: str, texts: dict[str, str]) -> None:
     assert texts[name] == (FOLDER / f"{name}.txt").read_text(), "python -m tests.golden.regenerate; read the diff"
+
+
+def test_as_many_operators_are_in_channels_as_was_agreed_on() -> None:
+    assert channel_table() == IN_CHANNELS.read_text(), "python -m tests.golden.regenerate; read the diff"
 
 
 def test_every_plan_belongs_to_a_program() -> None:

@@ -15,7 +15,7 @@ import pytest
 import anabranch as ab
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.laid_out import as_laid_out
-from anabranch.graph.lanes import Row, rows_of
+from anabranch.graph.lanes import DrawnRow, rows_of
 from anabranch.graph.phrases import columns, counted, elided, printable
 from anabranch.graph.properties import Reason
 from examples.pagerank import pagerank
@@ -108,18 +108,18 @@ def test_branches_are_lanes_that_part_and_meet() -> None:
     assert drawing(branches, channels=2) == textwrap.dedent("""\
         ╔ [parallel source]  read in slices
         ║ ● read_csv         stateful                       → Call
-        ╨ [merge]            slices end, order: as read
-        ○─╮ split            stateless             1:[0,1]  → near: Call, far: Call
-        ╥ │ [split]          R1 ×2: key phone
+        ╫ [shuffle]          R1 ×2: whole epochs in turn
+        ╟─╮ ○ split          stateless             1:[0,1]  → near: Call, far: Call
+        ╫ │ [shuffle]        R2 ×2: key phone
         ║ │ ◐ near_speed     partitioned by phone  1:[0,1]  ← split.near  → Travel
-        ╨ │ [merge]          R1 ends, order: strict-seqno-pulse
-        │ ╥ [split]          R2 ×2: key phone
+        ╨ │ [merge]          R2 ends, order: strict-seqno-pulse
+        │ ╫ [shuffle]        R3 ×2: key phone
         │ ║ ◐ far_speed      partitioned by phone  1:[0,1]  ← split.far  → Travel
-        │ ╨ [merge]          R2 ends, order: strict-seqno-pulse
-        ○─╯ union            stateless             1:1
-        ├─╥ [split]          R3 ×2: whole epochs in turn
-        │ ║ ○ fast           stateless             1:[0,1]
         │ ╨ [merge]          R3 ends, order: strict-seqno-pulse
+        ○─╯ union            stateless             1:1
+        ├─╥ [split]          R4 ×2: whole epochs in turn
+        │ ║ ○ fast           stateless             1:[0,1]
+        │ ╨ [merge]          R4 ends, order: strict-seqno-pulse
         │ ● write_csv        stateful              1:1
         ● write_csv_2        stateful              1:1""")
 
@@ -171,7 +171,7 @@ def test_who_feeds_whom_can_be_read_off_the_lanes(app: ab.App[[]]) -> None:
     assert _read(rows_of(plan, GraphIndex(plan.graph))) == expected
 
 
-def _read(rows: tuple[Row, ...]) -> set[tuple[str, str]]:
+def _read(rows: tuple[DrawnRow, ...]) -> set[tuple[str, str]]:
     """Pairs of operators that the lanes connect; joints pass on what they get, sinks nothing."""
     found: set[tuple[str, str]] = set()
     lanes: dict[int, str] = {}  # the operator whose stream runs in a lane
@@ -197,7 +197,7 @@ def _read(rows: tuple[Row, ...]) -> set[tuple[str, str]]:
     return {pair for pair in found if pair[0] != pair[1]}
 
 
-def _sign_of(row: Row) -> int:
+def _sign_of(row: DrawnRow) -> int:
     """Only one sign in a row is not a line; inside a region it is the one double line."""
     places = [index for index, sign in enumerate(row.lanes) if sign in "○◐●╔╥╫╨╚╟║"]
     assert len(places) == 1, row.lanes
@@ -243,11 +243,11 @@ def test_a_region_is_listed_with_key_joints_and_ordering() -> None:
 
 
 def test_of_a_region_it_is_said_which_operators_run_elsewhere() -> None:
-    assert section(text_of(linear), "Regions")[1:3] == [
+    assert section(text_of(linear, channels=2), "Regions")[1:3] == [
         "      filter, Speed, is_fast",
         "      filter runs where read_csv is read",
     ]
-    lines = section(text_of(shuffled), "Regions")
+    lines = section(text_of(shuffled, channels=2), "Regions")
     assert "      read_csv is read by one task" in lines
     assert "      write_csv runs in the driver" in lines
     assert not any("runs" in line for line in section(text_of(linear, stage="ordering"), "Regions"))
@@ -374,7 +374,7 @@ def test_places_are_listed_by_stage_with_what_comes_there_and_what_it_carries() 
 def test_where_the_table_is_too_wide_arrivals_stand_below_their_place() -> None:
     lines = section(ab.explain(branches, channels=2).to_text(80), "On Spark")
     at = lines.index("  stage 3         one place   union")
-    assert lines[at + 1].startswith("      near_speed: put in order (epoch, #draw, branch@S1")
+    assert lines[at + 1].startswith("      near_speed: put in order (epoch, #draw, branch@R1")
     assert max(map(len, lines)) <= 80
 
 
@@ -384,7 +384,7 @@ def test_regions_whose_order_comes_back_in_the_same_way_stand_together() -> None
     assert orders == [line for line in orders if line.startswith("  order of ")]
     both = section(ab.explain(branches, channels=2).to_text(200), "On Spark")
     [shared] = [line for line in both if "R1 strict-seqno-pulse" in line]
-    assert shared.endswith("R1 strict-seqno-pulse, R2 strict-seqno-pulse")
+    assert shared.endswith("R1 strict-seqno-pulse, R2 strict-seqno-pulse, R3 strict-seqno-pulse")
 
 
 def test_a_name_of_a_region_and_its_strategy_are_never_on_two_lines() -> None:
@@ -392,7 +392,7 @@ def test_a_name_of_a_region_and_its_strategy_are_never_on_two_lines() -> None:
     for width in range(60, 120):
         text = explanation.to_text(width)
         orders = text[text.index("order of") : text.index("\n\nPEs")]
-        assert len(re.findall(r"R\d strict-seqno-pulse", orders)) == 3
+        assert len(re.findall(r"R\d strict-seqno-pulse", orders)) == 4
         assert "\u00a0" not in text
 
 
@@ -407,8 +407,20 @@ def test_a_region_that_is_done_where_it_is_read_needs_numbers_only_if_a_key_deal
     assert second.startswith("  order of R2 strict-seqno-pulse: epochs in turn, each when all channels have sent it")
 
 
+def test_of_a_region_that_is_a_sink_nothing_is_put_in_order() -> None:
+    assert _orders(ab.read_csv("travels.csv", Travel).collect("out", ordered=False)) == []
+
+
+def test_what_a_region_needs_in_no_order_comes_as_it_comes_only_to_the_sink() -> None:
+    numbered = ab.read_csv("travels.csv", Travel).process(Numbered, key="phone")
+    once = numbered.map(lambda t: t._replace(phone=1), out=Travel).distinct(key=Travel._fields)
+    to_channels, to_the_sink = _orders(once.collect("out", ordered=False))
+    assert to_channels.startswith("  order of R1 none: epochs in turn, each when all channels have sent it")
+    assert to_the_sink == "  order of R2 none: what comes is taken as it comes"
+
+
 def _orders(sink: ab.Sink) -> list[str]:
-    return [line for line in ab.explain(sink).to_text(200).splitlines() if line.startswith("  order of")]
+    return [line for line in ab.explain(sink, channels=2).to_text(200).splitlines() if line.startswith("  order of")]
 
 
 def test_a_parallel_source_that_one_task_reads_is_not_called_parallel() -> None:

@@ -67,7 +67,7 @@ TARGETS = [Target("spark", cores=2), Target("spark", cores=2, reads_slices=False
 
 
 def drawn_plan(program: Any, **options: Any) -> Plan:
-    return as_laid_out(ab.explain(program, **options).plan)
+    return as_laid_out(ab.explain(program, **{"channels": 2, **options}).plan)
 
 
 def joints_in(plan: Plan) -> tuple[Joint, ...]:
@@ -188,7 +188,7 @@ def test_in_the_flagship_example_calls_are_filtered_where_they_are_read_and_deal
 def test_stateless_operators_behind_a_region_stay_in_its_channels() -> None:
     # The map forwards no key, so it begins a region of its own.
     moved = numbered_travels().map(lambda t: Travel(1, t.speed, t.ts), out=Travel).named("moved")
-    explanation = ab.explain(moved.filter(is_fast).named("still").collect("out"))
+    explanation = ab.explain(moved.filter(is_fast).named("still").collect("out"), channels=2)
     assert drawn(moved.filter(is_fast).named("still").collect("out"))[3:] == [
         "[shuffle R1 phone]",
         *("Numbered", "moved", "still"),
@@ -230,7 +230,7 @@ def test_a_folder_that_tasks_write_is_a_region_of_its_own_if_it_has_an_order() -
 
 def test_a_partitioned_source_with_a_task_for_each_file_is_parallel() -> None:
     assert drawn(partitioned)[:3] == ["[source readers]", "read_csv", "[shuffle R2 phone]"]
-    assert "[parallel source]  read by a task for each file" in str(ab.explain(partitioned))
+    assert "[parallel source]  read by a task for each file" in str(ab.explain(partitioned, channels=2))
 
 
 def test_what_a_stream_reads_is_parallel_too() -> None:

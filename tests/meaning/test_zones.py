@@ -11,7 +11,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.run import as_program
-from tests.dataflow.layout.test_layouts_exactly import expected
+from tests.dataflow.outcomes import expected
 from tests.engines.spark.streams.test_streams_exactly import as_stream
 from tests.meaning.everywhere import everywhere
 

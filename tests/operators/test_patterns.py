@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,31 +83,6 @@ def test_where_all_names_are_passed_over_the_error_says_so(tmp_path: Path) -> No
     with pytest.raises(SourceError, match="no file matches") as caught:
         matching_files(tmp_path)
     assert caught.value.hint == f"{tmp_path}/_SUCCESS is passed over for its name; to read it, name it in full"
-
-
-@pytest.mark.parametrize("engine", ["sequential", "fused", "spark"])  # said before Spark is asked
-@pytest.mark.parametrize("kind", READERS)
-def test_a_compressed_file_is_called_one_by_every_reader(tmp_path: Path, engine: Any, kind: str) -> None:
-    (tmp_path / "in.gz").write_bytes(gzip.compress(b"text\none\n"))
-    for on_error in ("stop", "skip"):
-        with pytest.raises(SourceError, match="is compressed") as caught:
-            ab.run(READERS[kind](tmp_path / "in.gz", Row, on_error=on_error).collect("out"), engine=engine)
-        assert caught.value.message == f"{tmp_path}/in.gz: is compressed (gzip), and only plain files are read"
-        assert caught.value.hint == f"decompress it first: gunzip -k {tmp_path}/in.gz"
-        assert caught.value.location is not None
-
-
-@pytest.mark.parametrize(
-    ("start", "kind"),
-    [(b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ\x00", "xz"), (b"PK\x03\x04", "zip"), (b"BZh91AY&SY", "bzip2")],
-)
-def test_other_kinds_are_known_too_and_names_do_not_matter(tmp_path: Path, start: bytes, kind: str) -> None:
-    (tmp_path / "in.txt").write_bytes(start + b"...")
-    with pytest.raises(SourceError, match=rf"is compressed \({kind}\)"):
-        ab.run(ab.read_lines(tmp_path / "in.txt", Row).collect("out"), engine="sequential")
-    (tmp_path / "plain.gz").write_text("BZh is a text\n")
-    result = ab.run(ab.read_lines(tmp_path / "plain.gz", Row).collect("out"), engine="sequential")
-    assert result.items("out") == [Row("BZh is a text")]
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\0", "half \ud800 of a character"])

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anabranch.errors import SinkError
-from anabranch.operators.sinks import Collect, ForEach, WriteFile, WriteTcp
+from anabranch.operators.sinks import Collect, ForEach, WriteTcp
 from anabranch.operators.sinks.collect import CollectMeaning
 from tests.operators.streaming import HERE, ONE, THREE, TWO, Word, by_rows, meaning_of, resumed, synced, tear
 
@@ -99,15 +99,6 @@ def test_collected_tuples_that_cannot_be_read_back_are_said(damage: bytes, tmp_p
         collecting().resume(position, tmp_path)
     assert "another checkpoint" in str(caught.value.hint)
     assert caught.value.location == HERE
-
-
-def test_only_files_and_collected_tuples_can_be_taken_back() -> None:
-    meanings = [
-        meaning_of(definition)
-        for definition in (WriteFile("csv", "out"), WriteFile("parquet", "out"), Collect("words"))
-    ]
-    assert [meaning.can_resume for meaning in meanings] == [True, True, True]
-    assert [meaning_of(each).can_resume for each in (ForEach(print), WriteTcp("here", 80))] == [False, False]
 
 
 def test_a_function_gets_every_tuple_and_keeps_no_position(tmp_path: Path) -> None:

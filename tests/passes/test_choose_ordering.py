@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
 
 import anabranch as ab
-from anabranch.graph.plan import Plan
+from anabranch.errors import BuildError
+from anabranch.graph.places import TAIL
+from anabranch.graph.plan import Ordering, Plan
+from anabranch.graph.verify import verify_plan
+from anabranch.passes import lay_out
 from tests.passes.programs import (
     Item,
+    Last,
     Repeat,
     Running,
     double,
@@ -43,6 +50,24 @@ def test_table_1(build: object, expected: str) -> None:
     assert len(plan.regions) == 1
     assert joints(plan.regions[0]) == "split -> merge"
     assert ordering(plan.regions[0]) == expected
+
+
+def test_every_exit_gets_only_some_of_the_numbers() -> None:
+    sums = items((1, 1)).process(Running, key="k", out=Item, outputs={"rest": Item})
+    plan = plan_of(sums.collect("out"), sums.outputs.rest.collect("rest"))
+    assert joints(plan.regions[0]) == "split -> merge"
+    assert ordering(plan.regions[0]) == "strict-seqno-pulse"
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_an_order_may_be_observed_behind_any_exit(ordered: bool) -> None:
+    """Of two sinks without an order each may refuse a tuple, and the order says which did so first."""
+    doubled = items((1, 1)).map(double, on_error="dead_letter")
+    plan = plan_of(
+        doubled.collect("out", ordered=False), doubled.outputs.dead_letter.collect("letters", ordered=ordered)
+    )
+    assert joints(plan.regions[0]) == "split -> sink"
+    assert ordering(plan.regions[0]) == "strict-seqno-pulse"
 
 
 def figure_1(*, ordered: bool) -> Plan:
@@ -88,6 +113,68 @@ def test_between_a_parallel_source_and_a_parallel_sink_no_order_is_kept() -> Non
     assert ordering(plan.regions[0]) == "none"
     [phase] = plan.phases
     assert not phase.layout.is_ordered
+
+
+@pytest.mark.parametrize("second", [True, False])
+def test_of_two_sinks_it_shows_which_refuses_a_tuple_first_so_the_order_is_kept(second: bool) -> None:
+    stream = items((1, 1), partition_by="k").process(Running, key="k").named("keyed")
+    plan = plan_of(stream.collect("one", ordered=False), stream.collect("two", ordered=second))
+    [phase] = plan.phases
+    assert phase.layout.is_ordered
+    assert ordering(region_with(plan, "keyed")) == "seqno"
+
+
+def test_a_layout_without_an_order_behind_a_region_that_restores_it_is_refused() -> None:
+    plan = plan_of(keyed(items((1, 1))).collect("out", ordered=False))
+    [region] = plan.regions
+    verify_plan(plan)
+    with pytest.raises(BuildError, match="what R1 gives is not put in order, but its ordering is another"):
+        verify_plan(replace(plan, regions=(replace(region, ordering=Ordering.SEQNO),)))
+
+
+def test_a_layout_that_restores_the_order_behind_a_region_that_needs_none_is_refused() -> None:
+    plan = plan_of(keyed(items((1, 1))).collect("out"))
+    [region] = plan.regions
+    with pytest.raises(BuildError, match="what R1 gives is put in order, but its ordering is another"):
+        verify_plan(replace(plan, regions=(replace(region, ordering=Ordering.NONE),)))
+
+
+def from_a_file() -> ab.Stream[Item]:
+    """What tasks can read, so that the plan is one in channels."""
+    return ab.read_csv("items.csv", Item)
+
+
+def test_what_runs_beside_an_unordered_sink_may_fail_so_what_comes_there_is_put_in_order() -> None:
+    sums = keyed(from_a_file())
+    plan = plan_of(sums.filter(is_positive).union(sums.map(double)).collect("out", ordered=False), until="layout")
+    assert plan.phases[0].layout.place(TAIL).operators == ("union",)
+    assert plan.phases[0].layout.is_ordered
+    assert [ordering(region_with(plan, each)) for each in ("is_positive", "double")] == [
+        "strict-seqno-pulse",
+        "round-robin",
+    ]
+
+
+def test_a_region_that_is_in_the_tail_is_put_in_order_and_laid_out_in_channels_again_it_is_not() -> None:
+    plan = plan_of(keyed(from_a_file()).process(Last, key="l").collect("out", ordered=False))
+    assert ordering(region_with(plan, "Last")) == "none"
+    in_one_place = lay_out.apply(replace(plan, light=MappingProxyType({"Last": "it is light"})))
+    assert ordering(region_with(in_one_place, "Last")) == "strict-seqno-pulse"
+    assert ordering(region_with(lay_out.apply(replace(in_one_place, light={})), "Last")) == "none"
+
+
+def test_where_one_way_out_of_a_region_needs_an_order_all_are_put_in_order() -> None:
+    """Nothing takes what `second` gives, but it may fail."""
+
+    @ab.app
+    def program() -> None:
+        first = keyed(from_a_file())
+        first.map(double).process(Running, key="l").named("second")
+        first.collect("out", ordered=False)
+
+    plan = plan_of(program)
+    assert ordering(region_with(plan, "keyed")) == "seqno"
+    assert plan.phases[0].layout.is_ordered
 
 
 def test_gaps_accumulate_over_a_shuffle() -> None:

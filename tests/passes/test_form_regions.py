@@ -6,6 +6,7 @@ import anabranch as ab
 from tests.passes.programs import (
     Item,
     Last,
+    Repeat,
     Running,
     double,
     is_positive,
@@ -120,6 +121,36 @@ def test_a_stream_with_several_consumers_ends_its_region() -> None:
     plan = plan_of(doubled.filter(is_positive).collect("a"), doubled.process(Last, key="k").collect("b"))
     assert region_with(plan, "double").operators == ("double",)
     assert joints(region_with(plan, "double")) == "split -> merge"
+
+
+def test_a_region_goes_on_behind_the_main_output_of_an_operator_with_dead_letters() -> None:
+    doubled = items((1, 1)).map(double, on_error="dead_letter")
+    kept = doubled.filter(is_positive).process(Running, key="k")
+    plan = plan_of(kept.collect("out"), doubled.outputs.dead_letter.collect("letters"))
+    region = region_with(plan, "double")
+    assert region.operators == ("double", "is_positive", "Running")
+    assert region.key == ("k",)
+    assert joints(region) == "split -> merge"
+
+
+def test_a_region_ends_at_an_operator_without_a_main_output() -> None:
+    parts = items((1, 1)).map(double).split({"one": is_positive, "two": lambda item: True})
+    plan = plan_of(parts.one.process(Running, key="k").collect("one"), parts.two.collect("two"))
+    assert shape(plan) == [("double", "split"), ("Running",)]
+    assert any("which has several output streams (one, two)" in str(each) for each in plan.regions[0].reasons)
+
+
+def test_a_region_ends_where_the_main_output_goes_to_several_operators() -> None:
+    doubled = items((1, 1)).map(double, on_error="dead_letter")
+    ways = doubled.filter(is_positive), doubled.process(Running, key="k"), doubled.outputs.dead_letter
+    plan = plan_of(*(way.collect(f"out_{at}") for at, way in enumerate(ways)))
+    assert region_with(plan, "double").operators == ("double",)
+
+
+def test_what_is_forwarded_is_only_known_of_the_main_output() -> None:
+    sums = items((1, 1)).process(Running, key="k", out=Item, outputs={"rest": Item})
+    plan = plan_of(sums.outputs.rest.process(Repeat, key="k").collect("rest"), sums.collect("out"))
+    assert shape(plan) == [("Running",), ("Repeat",)]
 
 
 def test_a_keyed_join_by_time_is_parallel_and_one_by_count_is_not() -> None:

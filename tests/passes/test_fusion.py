@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
-from anabranch.compiler import execute_with
+from anabranch.compiler import compile, execute_with
 from anabranch.errors import UsageError
 from anabranch.graph.plan import PE, Plan
 from anabranch.graph.settings import IN_PROCESS, Settings
@@ -112,11 +112,46 @@ def test_a_loop_is_in_one_pe() -> None:
     assert "behind" not in loop.operators
 
 
+def test_a_loop_shares_a_pe_with_who_makes_several_tuples_of_one_before_it() -> None:
+    """Handed over in chunks, what comes around would get ahead of the rest of them."""
+
+    def around(loop: Any) -> tuple[Any, Any]:
+        return loop, loop.filter(lambda r: r.value < 5.0).named("again")
+
+    stream = readings().filter(lambda r: r.value > 0.0).named("first")
+    assert groups(stream.feedback(around).named("loop").collect("out"), "none") == ["first", "loop again", "out"]
+    several = stream.flat_map(lambda r: [r, r], out=Reading).named("several")
+    sink = several.filter(lambda r: r.sensor > 0).named("some").feedback(around).named("loop").collect("out")
+    assert groups(sink, "none") == ["first", "several some loop again", "out"]
+    [together] = [pe for pe in pes_of(sink, "none") if "several" in pe.operators]
+    text = (
+        "'several' and 'some' run together: what comes around to 'loop' waits for all that is made of a tuple before it"
+    )
+    assert [why.text for why in together.why_together] == [text]
+    assert text in " ".join(str(ab.explain(sink, engine="fused", fuse="none")).split())
+
+
 def test_who_takes_a_stream_beside_a_sink_takes_turns_with_it() -> None:
     stream = readings().filter(lambda r: r.value > 0.0).named("first")
     sinks = stream.collect("one"), stream.process(Total, key="sensor").named("total").collect("two")
     plan = execute_with(Plan(as_program(*sinks).graph), Settings(IN_PROCESS, fuse="none"))
     assert [pe.operators for pe in plan.pes[1:]] == [("first",), ("total", "one", "two")]
+
+
+def test_who_is_in_another_place_than_the_pe_that_it_was_given_says_so() -> None:
+    """The filter stays with the tasks that read the source, though it is of the region of the operator behind it."""
+    front = {"pe": "front"}
+    plan = compile(as_program(chain(a=front, b=front)).graph)
+    [first, second] = [pe for pe in plan.pes if pe.why_apart]
+    assert (first.operators, first.place, second.place) == (("a",), "sources", "R1")
+    assert [why.text for why in first.why_apart] == [
+        "'a' is not fused with 'b' (pe='front'): it runs at sources, and 'b' at R1"
+    ]
+    assert "not in one PE: 'a' is not fused with 'b'" in str(ab.explain(chain(a=front, b=front)))
+
+
+def test_who_is_in_the_pe_that_it_was_given_has_nothing_to_say() -> None:
+    assert not any(pe.why_apart for pe in pes_of(chain(a={"pe": "front"}, b={"pe": "front"}), "none"))
 
 
 def test_an_unknown_fusion_is_refused_with_those_there_are() -> None:

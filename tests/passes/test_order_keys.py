@@ -68,7 +68,7 @@ def test_a_prolific_branch_adds_its_index() -> None:
     source = items((1, 1))
     left, right = source.flat_map(twice).named("left"), source.filter(is_positive).named("right")
     plan = plan_of(left.union(right).collect("out"))
-    assert key(plan, "left", "union") == ("#draw", "branch@from_items", "index@R1")
+    assert key(plan, "left", "union") == ("#draw", "branch@from_items", "index@left")
     assert key(plan, "right", "union") == ("#draw", "branch@from_items")
 
 
@@ -124,3 +124,25 @@ def test_a_meeting_inside_a_meeting_keeps_the_outer_number() -> None:
     assert key(plan, "inner", "c") == ("#draw", "branch@draw", "met@S2", "index@S2")
     assert key(plan, "c", "outer") == ("#draw", "branch@draw", "met@S2", "index@S2", "index@R3")
     assert key(plan, "other", "outer") == ("#draw", "branch@draw")
+
+
+def test_what_leaves_a_region_on_several_outputs_is_numbered_over_all_of_them() -> None:
+    doubled = items((1, 1)).process(Running, key="k", on_error="dead_letter").named("a")
+    plan = plan_of(doubled.filter(is_positive).collect("out"), doubled.outputs.dead_letter.collect("letters"))
+    assert key(plan, "is_positive", "out") == ("#draw", "index@R1")
+    assert key(plan, "a", "letters") == ("#draw", "index@R1")
+
+
+def test_a_split_in_channels_needs_no_number_on_its_streams() -> None:
+    parts = items((1, 1)).split({"one": is_positive, "two": lambda item: True})
+    plan = plan_of(parts.one.process(Running, key="k").named("a").collect("one"), parts.two.collect("two"))
+    assert key(plan, "split", "a") == ("#draw", "branch@R1")
+    assert key(plan, "a", "one") == ("#draw", "branch@R1")
+
+
+def test_what_a_window_gives_beside_its_results_has_their_order_key() -> None:
+    windows = items((1, 1)).window(ab.tumbling(seconds=10, on="ts"), key="k", late="late")
+    stream = windows.aggregate(Item, l=ab.any_("l"), value=ab.sum_("value"), ts=ab.last("ts"))
+    plan = plan_of(stream.collect("out"), stream.outputs.late.collect("late"))
+    assert key(plan, "aggregate", "out") == ("#draw", "met@R1", "first@aggregate", "branch@R1")
+    assert key(plan, "aggregate", "late") == ("#draw", "met@R1", "first@aggregate", "branch@R1")

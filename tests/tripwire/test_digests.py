@@ -336,7 +336,7 @@ def test_globals_are_read_from_code_as_dis_reads_them() -> None:
                 each.argval
                 for code in codes_in(function.__code__)
                 for each in dis.get_instructions(code)
-                if each.opname in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
+                if each.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
             ]
             assert names_of(function.__code__).globals == tuple(dict.fromkeys(shown))
             found += len(shown)

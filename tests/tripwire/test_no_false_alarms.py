@@ -13,7 +13,7 @@ from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.shipping import CannotBeSent
 from anabranch.engines.spark.runs.engine import run_on
 from tests.analysis.corpus.registry import Entry
-from tests.dataflow.layout.test_layouts_exactly import expected, outcome
+from tests.dataflow.outcomes import expected, outcome
 from tests.equivalence.test_corpus import ENTRIES, program_of
 from tests.examples_drawn import TIMES
 from tests.tripwire.unsafe import Apart, analysis_switched_off

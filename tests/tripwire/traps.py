@@ -301,6 +301,41 @@ def by_class_property(r: Reading) -> Reading:
     return r._replace(value=int(isinstance(pretender, str)))
 
 
+notes: list[int] = []
+
+
+class Noted:
+    @property  # what other classes only keep as a note
+    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
+        notes.append(0)
+        return {"n": len(notes)}
+
+
+@trap("`notes`")
+def by_computed_annotations(r: Reading) -> Reading:
+    wrapped = functools.update_wrapper(lambda: None, Noted(), assigned=["__annotations__"], updated=[])
+    return r._replace(value=wrapped.__annotations__["n"])
+
+
+class Slots:
+    asked = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.asked += 1
+        return iter(())
+
+
+slots = Slots()
+
+
+@trap("`slots`")
+def by_a_class_statement(r: Reading) -> Reading:
+    class Local:
+        __slots__ = slots
+
+    return r
+
+
 # Objects -----------------------------------------------------------------------------------------------------------
 
 

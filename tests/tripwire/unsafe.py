@@ -69,7 +69,9 @@ def analysis_switched_off_for_code(function: Any) -> Iterator[None]:
         yield
 
 
-def run_unsafely(graph: Graph, *, channels: int = 2, stretch: int = 7, **options: Any) -> Result:
+def run_unsafely(
+    graph: Graph, *, on: Apart | None = None, channels: int = 2, stretch: int = 7, **options: Any
+) -> Result:
     with analysis_switched_off():
         plan = compile(graph)
-    return run_on(Apart(), plan, Metrics(), channels=channels, stretch=stretch, **options)
+    return run_on(on or Apart(), plan, Metrics(), channels=channels, stretch=stretch, **options)

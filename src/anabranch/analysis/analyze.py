@@ -24,8 +24,9 @@ from anabranch.analysis.entry import (
 from anabranch.analysis.findings import Findings
 from anabranch.analysis.forwarding import Pairs, forwarded
 from anabranch.analysis.interpreter import Interpreter
-from anabranch.analysis.modules import look_around, moment
+from anabranch.analysis.modules import moment
 from anabranch.analysis.origins import Given
+from anabranch.analysis.program import look_at_code
 from anabranch.analysis.protocols import touch
 from anabranch.analysis.reasons import forwards_reason, selectivity_reason, sorted_reasons, state_reason
 from anabranch.analysis.run import Args, Frame
@@ -43,10 +44,10 @@ _ENDS = ("punctuation", "finish")
 
 def analyze_function(fn: Any, *, input: Schema, output: Schema | None, emits: Emits) -> Findings:
     """The properties of a function that gets a tuple: of `map`, `filter`, `flat_map`, or a helper's state."""
-    look_around()
     where = location_of(fn)
     try:
-        findings = _function(fn, input, output, emits, where)
+        with look_at_code(fn):
+            findings = _function(fn, input, output, emits, where)
     except (GaveUp, RecursionError) as problem:
         findings = _too_large(problem, where, output, emits)
     except Exception as problem:  # whatever is wrong with the analysis must not make a program unsafe, or fail
@@ -124,10 +125,10 @@ def analyze_operator(cls_or_partial: Any, *, inputs: Mapping[str, Schema | None]
 
     A method without a schema gets no tuple, such as `result` of an aggregate.
     """
-    look_around()
     where = location_of(cls_or_partial)
     try:
-        findings = _operator(cls_or_partial, inputs, output, where)
+        with look_at_code(cls_or_partial):
+            findings = _operator(cls_or_partial, inputs, output, where)
     except (GaveUp, RecursionError) as problem:
         findings = _too_large(problem, where, output, "many")
     except Exception as problem:  # as above
@@ -143,11 +144,11 @@ _remembered: WeakKeyDictionary[Any, _Remembered] = WeakKeyDictionary()
 
 def shared_effects(cls_or_partial: Any, inputs: Mapping[str, Schema | None]) -> Findings:
     """Findings whose `shared` and `declared` are right, whatever is emitted: those of before where nothing changed."""
-    look_around()
-    known = _remembered.get(cls_or_partial)
-    if known is not None and known[:2] == (moment(), tuple(inputs.items())):
-        return known[2]
-    return analyze_operator(cls_or_partial, inputs=inputs, output=None)
+    with look_at_code(cls_or_partial):
+        known = _remembered.get(cls_or_partial)
+        if known is not None and known[:2] == (moment(), tuple(inputs.items())):
+            return known[2]
+        return analyze_operator(cls_or_partial, inputs=inputs, output=None)
 
 
 def _operator(

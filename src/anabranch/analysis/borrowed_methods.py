@@ -9,7 +9,8 @@ import ast
 import importlib
 from typing import Any
 
-from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, namespace_of, world
+from anabranch.analysis.program import program_around
 from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import FUNCTIONS, is_local, owner_of, scope_of
@@ -32,7 +33,7 @@ def is_taken_from_its_class(method: Method, cls: ast.ClassDef, text: SourceText,
     if key not in _taken:
         is_named = any(not _is_definition(use, method) for use in uses_of(text).class_names[cls.name, method.name])
         _taken[key] = is_named or any(
-            _is_taken_in(each, method, other) for other in neighbours(namespace_of(names)) for each in other.texts
+            _is_taken_in(each, method, other) for other in program_around(namespace_of(names)) for each in other.texts
         )
     return _taken[key]
 

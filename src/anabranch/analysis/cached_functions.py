@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from types import FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary
 
+from anabranch.analysis.compilation import the_compilation
 from anabranch.analysis.constant_globals import may_be_module
 from anabranch.analysis.constant_uses import is_known, is_store
 from anabranch.analysis.lifting import is_named_tuple_class, is_user_class
 from anabranch.analysis.lookup import static
-from anabranch.analysis.modules import Namespace, moment, namespace_of, neighbours
+from anabranch.analysis.modules import Namespace, namespace_of
+from anabranch.analysis.program import program_around
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.source import SourceText
@@ -53,36 +54,22 @@ class _Calls:
         if node not in self.nodes or not kinds <= self.kinds:
             self.nodes.add(node)
             self.kinds |= kinds
-            _program.version += 1
-
-
-@dataclass
-class _Program:
-    moment: tuple[int, int] = (-1, -1)
-    version: int = 0
-    is_open: bool = False  # calls were seen that had not been seen before, again and again
-    calls: WeakKeyDictionary[Any, _Calls] = field(default_factory=WeakKeyDictionary)
-
-
-_program = _Program()
-_active: list[Any] = []  # the cached functions that are being followed
+            the_compilation().cached.version += 1
 
 
 def _calls_of(cached: Any) -> _Calls:
-    if _program.moment != moment():
-        _program.moment, _program.is_open = moment(), False
-        _program.calls.clear()
-    return _program.calls.setdefault(cached, _Calls())
+    calls: _Calls = the_compilation().cached.calls.setdefault(cached, _Calls())
+    return calls
 
 
 def version() -> int:
     """Grows with every call that has not been seen before: what was concluded until then may be wrong."""
-    return _program.version
+    return the_compilation().cached.version
 
 
 def give_up() -> None:
     """From now on, no cache of this program is taken to be without effect."""
-    _program.is_open = True
+    the_compilation().cached.is_open = True
 
 
 def call_cached(run: Run, frame: Frame, cached: Any, args: Args, node: ast.AST) -> Value:
@@ -92,13 +79,14 @@ def call_cached(run: Run, frame: Frame, cached: Any, args: Args, node: ast.AST) 
         return run.unknown(frame, node, f"calls {name}, whose cache all calls share", _DECLARE)
     calls = _calls_of(cached)
     calls.add(node, args)
-    is_recursive = any(cached is one for one in _active)
+    followed = the_compilation().cached.followed
+    is_recursive = any(cached is one for one in followed)
     own = dict(run.own)
-    _active.append(cached)
+    followed.append(cached)
     try:
         result = without_sources(run.call(frame, one(Const(function)), args, node))
     finally:
-        _active.pop()
+        followed.pop()
     if not all(_is_definitely_immutable(run, thing, set()) for thing in result):
         text = f"calls {name}, whose cache gives all calls the same object, which may be changed"
         return run.unknown(frame, node, text, "return a tuple, a text or a number")
@@ -122,7 +110,7 @@ def _problem(cached: Any, function: FunctionType, calls: _Calls, *, is_quiet: bo
         return "whose cache takes arguments that are equal for the same one, such as 1, 1.0 and True", _ARGUMENTS
     if cached.cache_info().currsize:
         return "whose cache holds results from before the run", f"empty it first: {function.__name__}.cache_clear()"
-    unseen = "elsewhere" if _program.is_open else _unseen_use(cached, function, calls)
+    unseen = "elsewhere" if the_compilation().cached.is_open else _unseen_use(cached, function, calls)
     if unseen is not None:
         return f"whose cache may be used with other arguments {unseen}", _DECLARE
     return None
@@ -202,7 +190,7 @@ def _has_lookalikes(around: list[Namespace]) -> bool:
 
 def _unseen_use(cached: Any, function: FunctionType, calls: _Calls) -> str | None:
     """Where the program may call it with what was not seen, in words."""
-    around = neighbours(namespace_of(function.__globals__))
+    around = program_around(namespace_of(function.__globals__))
     if _has_lookalikes(around):
         return "(there are classes derived from str, int, …)"
     owners = [(n, name) for n in around for name, value in list(n.names.items()) if value is cached]

@@ -18,9 +18,10 @@ from anabranch.analysis.lifting import CONTAINERS, is_user_class
 from anabranch.analysis.making import call_pure, made
 from anabranch.analysis.method_calls import call_method
 from anabranch.analysis.methods import SCALARS
-from anabranch.analysis.modules import is_library_function, namespace_of, neighbours
+from anabranch.analysis.modules import is_library_function, namespace_of
 from anabranch.analysis.origins import Given, Origin
 from anabranch.analysis.patching import CALL_YOUR_OWN, changed_library, patched_function
+from anabranch.analysis.program import program_around
 from anabranch.analysis.protocols import class_of, refuse_unknown_methods
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import user_method
@@ -222,7 +223,7 @@ def _call_partial(
 
 def _may_rewrite_partials(frame: Frame) -> bool:
     """Whether a function may write to the arguments that a partial holds."""
-    for namespace in neighbours(namespace_of(frame.home.namespace)):
+    for namespace in program_around(namespace_of(frame.home.namespace)):
         if namespace.strays.may_use("keywords"):
             return True
         if any(use.is_deferred for text in namespace.texts for use in uses_of(text).attributes["keywords"]):

@@ -9,7 +9,8 @@ import ast
 import sys
 from typing import Any
 
-from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, is_kind_of, namespace_of, user_modules, world
+from anabranch.analysis.program import program_around
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.syntax import walk
 from anabranch.analysis.uses import Use, uses_of
@@ -27,18 +28,24 @@ def related_names(cls: type) -> frozenset[str]:
 
 
 def _family_of(cls: type) -> frozenset[str]:
+    module = sys.modules.get(cls.__module__)
+    around = program_around(namespace_of(vars(module))) if module is not None else []
     seen: dict[int, type] = {id(cls): cls}
     waiting = [cls]
     while waiting:
-        children: list[type] = type.__subclasses__(waiting.pop())
-        for derived in children:
+        for derived in subclasses_around(waiting.pop(), around):
             if id(derived) not in seen:
                 seen[id(derived)] = derived
                 waiting.append(derived)
     names = {base.__name__ for each in seen.values() for base in each.__mro__}
-    module = sys.modules.get(cls.__module__)
-    around = neighbours(namespace_of(vars(module))) if module is not None else []
     return frozenset(names | _made_later(names, around))
+
+
+def subclasses_around(cls: type, around: list[Namespace]) -> list[type]:
+    """What derives from it but the classes of modules that the program does not reach."""
+    others = {module.__name__ for module in user_modules()} - {namespace.label for namespace in around}
+    derived: list[type] = type.__subclasses__(cls)
+    return [each for each in derived if each.__module__ not in others]
 
 
 def _made_later(names: set[str], around: list[Namespace]) -> set[str]:
@@ -55,7 +62,7 @@ def _made_later(names: set[str], around: list[Namespace]) -> set[str]:
             if not bases <= found and not bases.isdisjoint(names | found):
                 found |= bases
                 has_grown = True
-    known = {value.__name__: value for _, globals_ in texts for value in globals_.values() if isinstance(value, type)}
+    known = {value.__name__: value for _, globals_ in texts for value in globals_.values() if is_kind_of(value, type)}
     return found | {base.__name__ for name in found & known.keys() for base in known[name].__mro__[:-1]}
 
 
@@ -63,19 +70,22 @@ def _class_names(text: SourceText) -> list[str]:
     return [node.name for node in walk(text.tree) if isinstance(node, ast.ClassDef)]
 
 
-_inner: dict[SourceText, list[frozenset[str]]] = {}
+_inner: dict[SourceText, list[ast.ClassDef]] = {}
+
+
+def _inner_definitions(text: SourceText) -> list[ast.ClassDef]:
+    """The classes with bases that are defined in functions."""
+    if text not in _inner:
+        classes = [node for node in walk(text.tree) if isinstance(node, ast.ClassDef) and node.bases]
+        _inner[text] = [node for node in classes if text.enclosing(node)]
+    return _inner[text]
 
 
 def _inner_classes(text: SourceText) -> list[frozenset[str]]:
-    """For each class that is defined in a function, its name and those of its bases."""
-    if text not in _inner:
-        classes = [node for node in walk(text.tree) if isinstance(node, ast.ClassDef) and node.bases]
-        _inner[text] = [
-            frozenset({node.name, *(_last_name(base) or "" for base in node.bases)})
-            for node in classes
-            if len(text.enclosing(node)) > 0
-        ]
-    return _inner[text]
+    """For each of these, its name and those of its bases."""
+    return [
+        frozenset({node.name, *(_last_name(base) or "" for base in node.bases)}) for node in _inner_definitions(text)
+    ]
 
 
 def _last_name(base: ast.expr) -> str | None:
@@ -88,17 +98,26 @@ def _last_name(base: ast.expr) -> str | None:
             return None
 
 
+_making: dict[tuple[SourceText, int, int], bool] = {}
+
+
 def _makes_any_class(text: SourceText, names: dict[str, Any]) -> bool:
     """Whether a function of the text makes classes of bases that are not plain to see."""
+    key = (text, id(names), world())
+    if key not in _making:
+        _making[key] = _is_making_any_class(text, names)
+    return _making[key]
+
+
+def _is_making_any_class(text: SourceText, names: dict[str, Any]) -> bool:
     uses = uses_of(text)
     if any(use.is_deferred for name in _MAKING_CLASSES for use in (*uses.attributes[name], *uses.globals[name])):
         return True
     for name, found in uses.globals.items():
-        held = names.get(name, type if name == "type" else None)
-        if isinstance(held, type) and issubclass(held, type) and any(map(_may_make_a_class, found)):
+        held: Any = names.get(name, type if name == "type" else None)
+        if is_kind_of(held, type) and issubclass(held, type) and any(map(_may_make_a_class, found)):
             return True
-    inner = [n for n in walk(text.tree) if isinstance(n, ast.ClassDef) and n.bases and text.enclosing(n)]
-    return any(_is_unknown(base, text, names) for node in inner for base in node.bases)
+    return any(_is_unknown(base, text, names) for node in _inner_definitions(text) for base in node.bases)
 
 
 def _is_unknown(base: ast.expr, text: SourceText, names: dict[str, Any]) -> bool:

@@ -15,8 +15,10 @@ from anabranch.analysis.constant_uses import (
     unknown_source,
     written_by_stray,
 )
-from anabranch.analysis.modules import Namespace, mentioned_modules, neighbours
+from anabranch.analysis.modules import Namespace
 from anabranch.analysis.origins import GlobalName
+from anabranch.analysis.program import program_around
+from anabranch.analysis.reach import mentioned_modules
 from anabranch.analysis.reading import Reader
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import is_local, owner_of, scope_of
@@ -34,7 +36,7 @@ def rebound_global(origin: GlobalName) -> Problem | None:
         for use in uses_of(text).globals[name]:
             if use.is_deferred and is_store(use.node):
                 return Problem("is assigned by a function", location_of(use))
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         if other.strays.may_write(name):
             return written_by_stray(other, "may be assigned")
         for text in other.texts:
@@ -55,7 +57,7 @@ def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
     is_bound = False
     group = [
         (namespace, name)
-        for namespace in neighbours(origin.namespace)
+        for namespace in program_around(origin.namespace)
         for name, value in list(namespace.names.items())
         if value is held
     ]
@@ -71,7 +73,7 @@ def changing_global(origin: GlobalName, shape: Shape) -> Problem | None:
                     return problem
     if not is_bound:
         return Problem("is made where it cannot be followed")
-    for namespace in neighbours(origin.namespace):
+    for namespace in program_around(origin.namespace):
         if any(namespace.strays.may_use(name) for _, name in group):
             return written_by_stray(namespace, "may be changed")
         for text in namespace.texts:
@@ -173,7 +175,7 @@ def may_stand_for(receiver: ast.AST, use: Use, where: Namespace, module: Namespa
             any(way in text.text for way in _WAYS_TO_MODULES) or name in mentioned_modules(text, other.names)
             for text in other.texts
         )
-        for other in neighbours(module)
+        for other in program_around(module)
     )
 
 

@@ -19,8 +19,9 @@ from anabranch.analysis.constant_uses import (
 from anabranch.analysis.constructor_arguments import is_definitely_given_fresh, is_field
 from anabranch.analysis.fresh_objects import is_definitely_fresh
 from anabranch.analysis.instances import IsIdle, attribute_uses, never, spellings
-from anabranch.analysis.modules import namespace_of, neighbours
+from anabranch.analysis.modules import namespace_of
 from anabranch.analysis.origins import Default, GlobalName, Variable
+from anabranch.analysis.program import program_around
 from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.receivers import Receiver, argument_of
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
@@ -112,7 +113,7 @@ def _is_definitely_given_fresh(origin: Variable, text: SourceText, owner: Functi
         return False
     made = namespace.names.get(owner.name)
     calls = 0
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         if other.strays.may_use(owner.name):
             return False
         for name in [n for n, value in list(other.names.items()) if value is made]:

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from anabranch.analysis.class_families import subclasses_around
 from anabranch.analysis.fresh_objects import is_definitely_fresh
-from anabranch.analysis.modules import namespace_of, neighbours
+from anabranch.analysis.modules import namespace_of
+from anabranch.analysis.program import program_around
 from anabranch.analysis.reading import Reader
 from anabranch.analysis.receivers import argument_of
 from anabranch.analysis.resolving import resolve, stands_for_now
@@ -25,7 +27,9 @@ def is_definitely_given_fresh(use: Use, value: ast.AST | None, reader: Reader, i
     if holder is None or not isinstance(use.text.parents.get(holder), ast.Module):
         return False
     cls = reader.names.get(holder.name)
-    if not isinstance(cls, type) or cls.__subclasses__() or cls.__module__ not in sys.modules:
+    if not isinstance(cls, type) or cls.__module__ not in sys.modules:
+        return False
+    if subclasses_around(cls, program_around(namespace_of(vars(sys.modules[cls.__module__])))):
         return False
     match value:
         case ast.Name(id=name):
@@ -68,7 +72,7 @@ def _is_own(call: ast.Call, cls: Any, field: str, there: Reader, is_fresh: IsFre
 def _all_calls(cls: type, is_right: Callable[[ast.Call, Reader], bool], reader: Reader) -> bool:
     """Whether the class is only called, all calls are right, and no `replace` makes more of them."""
     namespace = namespace_of(vars(sys.modules[cls.__module__]))
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         names = [name for name, value in list(other.names.items()) if value is cls] or [cls.__name__]
         if any(other.strays.may_use(name) for name in names):
             return False

@@ -6,7 +6,8 @@ import ast
 from decimal import Decimal
 
 from anabranch.analysis.lifting import CONTAINERS, members
-from anabranch.analysis.modules import namespace_of, neighbours
+from anabranch.analysis.modules import namespace_of
+from anabranch.analysis.program import program_around
 from anabranch.analysis.run import Frame, Run
 from anabranch.analysis.values import Atom, Const, Value, one
 
@@ -24,7 +25,7 @@ def mind_decimals(run: Run, frame: Frame, given: Value, node: ast.AST) -> None:
 
 def mind_the_context(run: Run, frame: Frame, node: ast.AST) -> None:
     """Computing with decimals is the same everywhere as long as nobody sets a context."""
-    for namespace in neighbours(namespace_of(frame.home.namespace)):
+    for namespace in program_around(namespace_of(frame.home.namespace)):
         for word in _CONTEXT_WORDS:
             if word in namespace.strays.words or any(word in text.text for text in namespace.texts):
                 run.share(

@@ -24,6 +24,7 @@ def call_instance_check(run: Run, frame: Frame, args: Args, node: ast.AST) -> Va
 
 def ask_for_instances(run: Run, frame: Frame, subject: Value, classes: Value, node: ast.AST) -> None:
     asked = run.heap.reachable(classes)
+    mind_the_room(run, frame, classes, node)
     touch(run, frame, frozenset(t for t in asked if not isinstance(t, Atom)), node, asked | subject)
     run.load(frame, frozenset(t for t in subject if class_of(t) is not None), "__class__", node)
     for thing in asked:
@@ -40,6 +41,14 @@ def ask_for_instances(run: Run, frame: Frame, subject: Value, classes: Value, no
                 for each in subject:
                     if isinstance(each, Obj | Tup | Const) and class_of(each) is not None and _has(each, name):
                         run.load(frame, frozenset({each}), name, node)
+
+
+def mind_the_room(run: Run, frame: Frame, classes: Value, node: ast.AST) -> None:
+    """Who waits for these errors goes as deep, or takes as much memory, as this very process has room for."""
+    for thing in run.heap.reachable(classes):
+        for cls in _classes_in(thing.object) if isinstance(thing, Const) else ():
+            if cls in (RecursionError, MemoryError):
+                run.share(frame, node, f"waits for a {cls.__name__}, which comes sooner or later in another process")
 
 
 def _has(thing: Obj | Tup | Const, name: str) -> bool:

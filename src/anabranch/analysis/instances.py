@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from anabranch.analysis.class_families import related_names
 from anabranch.analysis.constant_uses import Problem, location_of
 from anabranch.analysis.library_writers import written_by_library
-from anabranch.analysis.modules import Namespace, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, namespace_of, world
+from anabranch.analysis.program import program_around
 from anabranch.analysis.receivers import CONSTRUCTION, Receiver, receiver_of
 from anabranch.analysis.scopes import FUNCTIONS
 from anabranch.analysis.source import SourceText
@@ -42,14 +43,14 @@ def attribute_uses(
 
 
 def _is_used_by_strays(names: list[str], namespace: Namespace) -> bool:
-    return any(other.strays.may_use(name) for other in neighbours(namespace) for name in names)
+    return any(other.strays.may_use(name) for other in program_around(namespace) for name in names)
 
 
 def _attribute_uses(
     cls: type, name: str, namespace: Namespace, only_writes: bool
 ) -> Iterator[tuple[Use, Namespace, Receiver]]:
     related = related_names(cls)
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         for text in other.texts:
             for spelling in spellings(cls, name):
                 for use in uses_of(text).attributes[spelling] if spelling in text.text else ():
@@ -93,7 +94,7 @@ def written_attribute(
 def _shared_attributes(cls: type, namespace: Namespace) -> Problem | None:
     """Where an instance may be given a dictionary of attributes that another has, too."""
     related = related_names(cls)
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         for text in other.texts:
             for use in uses_of(text).attributes.get("__dict__", ()):
                 assert isinstance(use.node, ast.Attribute)
@@ -149,7 +150,7 @@ def _dynamic_writes(cls: type, name: str) -> Iterator[tuple[Use, Receiver]]:
     """Where an attribute may be written without its name being seen, and of what."""
     namespace = namespace_of(vars(sys.modules[cls.__module__]))
     related = related_names(cls)
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         for text in other.texts:
             for use in uses_of(text).dynamic:
                 target = _dynamic_target(use.node, text, spellings(cls, name))
@@ -165,7 +166,7 @@ def written_special_method(cls: type) -> tuple[str, Location] | None:
     if module is None:
         return None
     related = related_names(cls)
-    for other in neighbours(namespace_of(vars(module))):
+    for other in program_around(namespace_of(vars(module))):
         for name in sorted(filter(is_method_name, other.strays.written)):
             return name, Location(other.strays.codes[0].co_filename, other.strays.codes[0].co_firstlineno)
         for text in other.texts:

@@ -10,7 +10,8 @@ import sys
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, location_of
-from anabranch.analysis.modules import Namespace, neighbours, reached_from, world
+from anabranch.analysis.modules import Namespace, world
+from anabranch.analysis.program import program_around
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.unloaded_modules import is_definitely_harmless, is_touched_beside
 from anabranch.analysis.uses import Use, uses_of
@@ -31,14 +32,11 @@ def why_not_all_is_loaded(namespace: Namespace) -> Problem | None:
 
 
 def _found_around(namespace: Namespace) -> Problem | None:
-    around, reached = neighbours(namespace), reached_from(namespace)
+    around = program_around(namespace)
     program = frozenset(other.label for other in around)
     for other in around:
-        is_reached = any(other is each for each in reached)
         for text in other.texts:
-            problem = _imported_later(text, other, program)
-            # Who only loads the program, as a command does or a test, may load any other beside it.
-            problem = problem or (_loaded_later(text, around, program) if is_reached else None)
+            problem = _imported_later(text, other, program) or _loaded_later(text, around, program)
             if problem is not None:
                 return problem
     return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from anabranch.analysis.modules import Namespace, is_library_module
+from anabranch.analysis.modules import Namespace, is_kind_of, is_library_module
 from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.resolving import stands_for_now
 from anabranch.analysis.shapes import shape_of
@@ -22,7 +22,7 @@ def library_of(module: str) -> str:
 
 def changed_containers(namespace: Namespace) -> Iterator[tuple[str, Use]]:
     """The libraries with a container that a module of the program changes, or may have changed elsewhere."""
-    libraries = {name for name, held in list(namespace.names.items()) if isinstance(held, ModuleType)}
+    libraries = {name for name, held in list(namespace.names.items()) if is_kind_of(held, ModuleType)}
     for text in namespace.texts:
         uses = uses_of(text)
         for name, found in uses.attributes.items():
@@ -67,7 +67,7 @@ def _is_library(name: str) -> bool:
 
 
 def _is_container(held: Any) -> bool:
-    return isinstance(held, list | dict | set) and not isinstance(held, type)
+    return is_kind_of(held, list, dict, set)
 
 
 def _may_change(use: Use, held: Any, namespace: Namespace) -> bool:

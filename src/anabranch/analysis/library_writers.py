@@ -8,7 +8,8 @@ from typing import Any
 
 from anabranch.analysis import purity
 from anabranch.analysis.constant_uses import Problem, location_of
-from anabranch.analysis.modules import Namespace, is_library_class, is_library_function, neighbours, world
+from anabranch.analysis.modules import Namespace, is_library_class, is_library_function, world
+from anabranch.analysis.program import program_around
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import is_local, owner_of
 from anabranch.analysis.uses import Use, uses_of
@@ -38,7 +39,7 @@ def written_by_library(cls: type, namespace: Namespace) -> Problem | None:
 
 
 def _writer_around(namespace: Namespace) -> Problem | None:
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         for text in other.texts:
             uses = uses_of(text)
             for name in sorted(_WRITERS):
@@ -79,7 +80,7 @@ def _is_defined_around(arguments: list[ast.expr], use: Use) -> bool:
 
 def _handed_out(cls: type, namespace: Namespace) -> Problem | None:
     """Where a function hands the class, or an instance that has a name, to a library that is not known to be pure."""
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         for name, held in list(other.names.items()):
             kind = held if isinstance(held, type) else type(held)
             if not (cls in kind.__mro__ or kind in cls.__mro__) or is_library_class(kind):

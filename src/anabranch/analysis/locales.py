@@ -6,7 +6,8 @@ import calendar
 import locale
 from typing import Any
 
-from anabranch.analysis.modules import namespace_of, neighbours
+from anabranch.analysis.modules import namespace_of
+from anabranch.analysis.program import program_around
 
 _NAMES: tuple[Any, ...] = (calendar.day_name, calendar.day_abbr, calendar.month_name, calendar.month_abbr)
 
@@ -29,7 +30,7 @@ def is_definitely_plain(names: dict[str, Any]) -> bool:
     """Whether the locale is the one that Python starts with, and nobody sets another."""
     if locale.setlocale(locale.LC_TIME) not in ("C", "POSIX"):
         return False
-    around = neighbours(namespace_of(names))
+    around = program_around(namespace_of(names))
     return not any("setlocale" in text.text for n in around for text in n.texts) and not any(
         namespace.strays.may_use("setlocale") for namespace in around
     )

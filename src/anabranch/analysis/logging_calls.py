@@ -19,8 +19,9 @@ from anabranch.analysis.constant_globals import is_definitely_an_instance
 from anabranch.analysis.constant_uses import is_store
 from anabranch.analysis.holders import is_held_only_by
 from anabranch.analysis.lifting import is_user_class
-from anabranch.analysis.modules import Namespace, is_library_function, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, is_library_function, namespace_of, world
 from anabranch.analysis.patching import changed_library
+from anabranch.analysis.program import program_around
 from anabranch.analysis.protocols import class_of, turn_into_text
 from anabranch.analysis.reflection import may_reach
 from anabranch.analysis.run import Args, Frame, Handler, Run
@@ -188,7 +189,7 @@ def _why_not_for_long(names: dict[str, Any]) -> str | None:
 
 
 def _find_addition(names: dict[str, Any]) -> str | None:
-    around = neighbours(namespace_of(names))
+    around = program_around(namespace_of(names))
     modules = {str(namespace.names.get("__name__")) for namespace in around}
     has_classes = any(cls.__module__ in modules and is_user_class(cls) for cls in _subclasses())
     for namespace in around:

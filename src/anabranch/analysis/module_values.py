@@ -6,7 +6,8 @@ import ast
 from types import ModuleType
 from typing import Any
 
-from anabranch.analysis.modules import Namespace, neighbours, world
+from anabranch.analysis.modules import Namespace, world
+from anabranch.analysis.program import program_around
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.uses import Use, uses_of
 
@@ -18,7 +19,7 @@ def has_modules_as_values(namespace: Namespace) -> bool:
     """Whether a module is anything but the beginning of a dotted name anywhere in the program."""
     key = (id(namespace), world())
     if key not in _answers:
-        around = neighbours(namespace)
+        around = program_around(namespace)
         found = any(_is_found_in(text, other.names) for other in around for text in other.texts)
         _answers[key] = (namespace, found or any(other.strays.words & _WAYS_TO_MODULES for other in around))
     return _answers[key][1]

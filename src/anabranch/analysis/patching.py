@@ -12,8 +12,10 @@ from anabranch.analysis.constant_uses import Problem, is_store, location_of, wri
 from anabranch.analysis.later_code import why_not_all_is_loaded
 from anabranch.analysis.library_containers import changed_containers, library_of
 from anabranch.analysis.module_values import has_modules_as_values
-from anabranch.analysis.modules import Namespace, is_library_class, is_library_module, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, is_library_class, is_library_module, namespace_of, world
 from anabranch.analysis.process_settings import set_libraries, why_not_as_in_a_worker
+from anabranch.analysis.program import program_around
+from anabranch.analysis.reach import linked_to
 from anabranch.analysis.reflection import exchanged_by_other_means
 from anabranch.analysis.resolving import reassigned_names, resolve, stands_for_now
 from anabranch.analysis.scopes import FUNCTIONS, binder_of, is_local, owner_of, scope_of
@@ -41,24 +43,37 @@ def _patches_around(namespace: Namespace) -> _Patches:
     key = (id(namespace), world())
     if key not in _patches:
         found = _Patches()
-        for other in neighbours(namespace):
-            for library, use in (*set_libraries(other), *changed_containers(other)):
-                found.libraries.setdefault(library_of(library), use)
+        for other in program_around(namespace):
             for text in other.texts:
                 uses = uses_of(text)
                 for name, attribute_uses in uses.attributes.items():
                     for use in attribute_uses:
                         if use.is_deferred:
                             _collect(found, name, use, other)
-                        if is_store(use.node):
-                            _collect_library(found, use.node, use, other)
                 for use in uses.dynamic:
                     if use.is_deferred:
                         _collect_dynamic(found, use, other)
-                    else:
-                        _collect_library(found, use.node, use, other)
+        for other in linked_to(namespace):  # who has loaded the program may have changed a library before it ran
+            is_reached = any(other is each for each in program_around(namespace))
+            _collect_libraries(found, other, has_only_run=not is_reached)
         _patches[key] = (namespace, found)
     return _patches[key][1]
+
+
+def _collect_libraries(found: _Patches, where: Namespace, *, has_only_run: bool) -> None:
+    """What changes libraries; of a module that the program does not reach, only its statements, which have run."""
+    for library, use in (*set_libraries(where), *changed_containers(where)):
+        if not (has_only_run and use.is_deferred):
+            found.libraries.setdefault(library_of(library), use)
+    for text in where.texts:
+        uses = uses_of(text)
+        for attribute_uses in uses.attributes.values():
+            for use in attribute_uses:
+                if is_store(use.node) and not (has_only_run and use.is_deferred):
+                    _collect_library(found, use.node, use, where)
+        for use in uses.dynamic:
+            if not use.is_deferred:
+                _collect_library(found, use.node, use, where)
 
 
 def _collect(found: _Patches, name: str, use: Use, where: Namespace) -> None:
@@ -150,7 +165,7 @@ def _is_imported(node: ast.AST, use: Use) -> bool:
 def patched_function(function: FunctionType) -> Problem | None:
     """Why a function may come to do something else during a run."""
     namespace = namespace_of(function.__globals__)
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         if any(part in other.strays.words for part in _PARTS_OF_FUNCTIONS):
             return written_by_stray(other, "may be changed")
     for target, use in _patches_around(namespace).functions:
@@ -173,7 +188,7 @@ CALL_YOUR_OWN = "leave the library as it is, and call your own function by its o
 def patched_module(module: ModuleType, name: str, names: dict[str, Any]) -> Problem | None:
     """Why an attribute of a library's module may be exchanged by the program whose globals are `names`."""
     namespace = namespace_of(names)
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         if other.strays.may_write(name):
             return written_by_stray(other, "may be exchanged")
     patches = _patches_around(namespace).modules

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, location_of
-from anabranch.analysis.modules import Namespace, neighbours, world
+from anabranch.analysis.modules import Namespace, world
+from anabranch.analysis.program import program_around
+from anabranch.analysis.reach import linked_to
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import is_local
 from anabranch.analysis.source import SourceText
@@ -50,7 +52,7 @@ def why_not_as_in_a_worker(namespace: Namespace) -> Problem | None:
     """Where the program sets something that every operator may depend on."""
     key = (id(namespace), world())
     if key not in _answers:
-        found = next((each for other in neighbours(namespace) for each in _set_in(other, _OF_THE_PROCESS)), None)
+        found = next(_set_around(namespace), None)
         problem = None
         if found is not None:
             module, name, use = found
@@ -58,6 +60,16 @@ def why_not_as_in_a_worker(namespace: Namespace) -> Problem | None:
             problem = Problem(text, location_of(use))
         _answers[key] = (namespace, problem)
     return _answers[key][1]
+
+
+def _set_around(namespace: Namespace) -> Iterator[tuple[str, str, Use]]:
+    """By the program, or by a statement of a module that has loaded it."""
+    reached = program_around(namespace)
+    for other in reached:
+        yield from _set_in(other, _OF_THE_PROCESS)
+    for other in linked_to(namespace):
+        if not any(other is each for each in reached):
+            yield from (each for each in _set_in(other, _OF_THE_PROCESS) if not each[2].is_deferred)
 
 
 def set_libraries(namespace: Namespace) -> Iterator[tuple[str, Use]]:

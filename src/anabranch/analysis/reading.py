@@ -12,7 +12,8 @@ from typing import Any
 from anabranch.analysis import purity
 from anabranch.analysis.array_arguments import ALWAYS_NEW, may_write_to_arguments
 from anabranch.analysis.methods import ANY_CHANGING
-from anabranch.analysis.modules import namespace_of, neighbours
+from anabranch.analysis.modules import namespace_of
+from anabranch.analysis.program import program_around
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import is_local, owner_of
 from anabranch.analysis.shapes import DEEPEST, Shape
@@ -273,7 +274,7 @@ def is_definitely_no_method_of_the_user(name: str, names: dict[str, Any]) -> boo
     """Whether no class of the program has a method of this name, so that it must be one of a library's."""
     return not any(
         name in namespace.strays.names or any(name in _defined_names(text) for text in namespace.texts)
-        for namespace in neighbours(namespace_of(names))
+        for namespace in program_around(namespace_of(names))
     )
 
 

@@ -14,7 +14,9 @@ from typing import Any
 
 from anabranch.analysis.borrowed_methods import is_taken_from_its_class
 from anabranch.analysis.class_families import related_names
-from anabranch.analysis.modules import Namespace, namespace_of, neighbours
+from anabranch.analysis.compilation import the_compilation
+from anabranch.analysis.modules import Namespace, namespace_of
+from anabranch.analysis.program import program_around
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import FUNCTIONS, is_local, owner_of, scope_of
 from anabranch.analysis.source import SourceText
@@ -118,16 +120,14 @@ def _from_calls(
         return Receiver.UNKNOWN
     if not isinstance(text.parents.get(owner), ast.Module) or _is_rebound(owner, name, text):
         return Receiver.UNKNOWN
-    if (owner, name) in _under_way:
+    under_way = the_compilation().receivers
+    if (owner, name) in under_way:
         return Receiver.UNKNOWN  # functions that call each other
-    _under_way.add((owner, name))
+    under_way.add((owner, name))
     try:
         return _joined(_arguments_of_calls(owner, name, text, names, cls, related))
     finally:
-        _under_way.discard((owner, name))
-
-
-_under_way: set[tuple[FunctionNode, str]] = set()
+        under_way.discard((owner, name))
 
 
 def _joined(found: Iterable[Receiver]) -> Receiver:
@@ -147,7 +147,7 @@ def _arguments_of_calls(
     cls: type,
     related: frozenset[str],
 ) -> Iterator[Receiver]:
-    for other in neighbours(namespace_of(names)):
+    for other in program_around(namespace_of(names)):
         if other.strays.may_use(owner.name):
             yield Receiver.UNKNOWN
             return

@@ -18,7 +18,8 @@ from typing import Any
 
 from anabranch.analysis.constant_uses import Problem, bad_use, is_store, location_of, written_by_stray
 from anabranch.analysis.later_code import later_imports
-from anabranch.analysis.modules import Namespace, neighbours, world
+from anabranch.analysis.modules import Namespace, is_kind_of, is_library_class, world
+from anabranch.analysis.program import program_around
 from anabranch.analysis.reading import Kind, Reader
 from anabranch.analysis.receivers import CONSTRUCTION
 from anabranch.analysis.resolving import resolve
@@ -100,7 +101,7 @@ def exchanged_module(namespace: Namespace) -> Problem | None:
 
 
 def _problem(text: str, namespace: Namespace, names: list[str], *means: Means) -> Problem | None:
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         for reach in _reaches_of(other):
             if reach.means in means and (reach.names is None or not reach.names.isdisjoint(names)):
                 return Problem(text, location_of(reach.use))
@@ -111,7 +112,7 @@ def reached_by_other_means(
     namespace: Namespace, names: list[str], shape: Shape, may_be_owner: MayBeOwner
 ) -> Problem | None:
     """Why what attributes of these names hold may be changed, although nobody is seen to do it by name."""
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         if shape.is_array:
             # Nobody can be asked who has a view of an array, so what has run by now counts, too.
             for text in other.texts:
@@ -148,7 +149,7 @@ def _is_of_the_interpreter(reach: Reach) -> bool:
 
 def may_call_by_name(namespace: Namespace) -> bool:
     """Whether a function may call methods whose names are not in its text."""
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         for reach in _reaches_of(other):
             if (
                 reach.names is None
@@ -168,7 +169,7 @@ def _is_only_a_value(reach: Reach, where: Namespace) -> bool:
 
 def may_use_later(namespace: Namespace, name: str) -> Problem | None:
     """Where a function may use an attribute of this name, or has it under another name, or may get it by its name."""
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         if other.strays.may_use(name):
             return written_by_stray(other, "may be used")
         for text in other.texts:
@@ -343,9 +344,10 @@ def _patched_names(use: Use) -> frozenset[str] | None:
 
 
 def _home_of(held: Any) -> str:
-    if isinstance(held, ModuleType):
-        return held.__name__
-    return str(getattr(held if isinstance(held, type) or callable(held) else type(held), "__module__", ""))
+    if is_kind_of(held, ModuleType):
+        return str(held.__name__)
+    is_named = is_kind_of(held, type) or (callable(held) and is_library_class(type(held)))
+    return str(getattr(held if is_named else type(held), "__module__", ""))
 
 
 def _by_import(use: Use) -> Iterator[Reach]:

@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import Any
 
 from anabranch.analysis.module_values import has_modules_as_values
-from anabranch.analysis.modules import Namespace, is_library_module, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, is_library_module, namespace_of, world
+from anabranch.analysis.program import program_around
 from anabranch.analysis.scopes import is_local, owner_of, scope_of
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.uses import Use, uses_of
@@ -52,7 +53,7 @@ def reassigned_names(namespace: Namespace) -> frozenset[str]:
     key = (id(namespace), world())
     if key not in _reassigned:
         found = {name for text in namespace.texts for name in _assignments_of(text).globals}
-        for other in neighbours(namespace):
+        for other in program_around(namespace):
             for text in other.texts:
                 for owner, name in _assignments_of(text).dotted:
                     if name in namespace.names and isinstance(other.names.get(owner), ModuleType):
@@ -78,7 +79,7 @@ def may_be_reassigned(owner: ModuleType | type, name: str, names: dict[str, Any]
     namespace = namespace_of(names)
     key = (id(namespace), world())
     if key not in _attributes:
-        texts = [_assignments_of(text) for other in neighbours(namespace) for text in other.texts]
+        texts = [_assignments_of(text) for other in program_around(namespace) for text in other.texts]
         of_anything = _union([each.attributes for each in texts])
         plain = _union([each.plain for each in texts]) if not _may_set_any_of_a_module(namespace) else None
         has_modules = has_modules_as_values(namespace) and of_anything is not None
@@ -92,7 +93,7 @@ def may_be_reassigned(owner: ModuleType | type, name: str, names: dict[str, Any]
 def _may_set_any_of_a_module(namespace: Namespace) -> bool:
     return any(
         isinstance(other.names.get(target), ModuleType | None)
-        for other in neighbours(namespace)
+        for other in program_around(namespace)
         for text in other.texts
         for target in _assignments_of(text).targets
     )

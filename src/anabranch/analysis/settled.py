@@ -19,9 +19,10 @@ from typing import Any
 
 from anabranch.analysis.constant_globals import may_be_module
 from anabranch.analysis.constant_uses import is_known, is_store
-from anabranch.analysis.holders import is_ours
 from anabranch.analysis.lifting import is_array
-from anabranch.analysis.modules import Namespace, moment, namespace_of, neighbours, world
+from anabranch.analysis.modules import Namespace, moment, namespace_of, world
+from anabranch.analysis.program import program_around
+from anabranch.analysis.reach import Identities, Objects, is_ours
 from anabranch.analysis.reflection import may_call_by_name
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import FUNCTIONS, scope_of
@@ -73,7 +74,7 @@ def _is_definitely_idle(function: ast.FunctionDef, text: SourceText, namespace: 
         return False
     # An operator need not be named anywhere: a function is known to build something only where it is called for that.
     calls = 0
-    for other in neighbours(namespace):
+    for other in program_around(namespace):
         if (other.codes and not is_known(other)) or other.strays.may_use(name):
             return False
         for each in other.texts:
@@ -145,7 +146,7 @@ def _is_definitely_settled(held: Any) -> bool:
     module = sys.modules.get(type(held).__module__)
     if module is None or not is_judged_by_attributes(type(held)) or weakref.getweakrefcount(held):
         return False
-    around = neighbours(namespace_of(vars(module)))
+    around = program_around(namespace_of(vars(module)))
     if any(_reaches_everything(namespace) for namespace in around):
         return False
     if not _keeps_to_itself(type(held)):
@@ -250,19 +251,23 @@ def _is_harmless_cell(cell: CellType, held: Any, holders: list[Any]) -> bool:
     closures = gc.get_referrers(cell)
     for closure in closures:
         functions = gc.get_referrers(closure) if isinstance(closure, tuple) else [closure]
-        for function in functions if closure is not holders else ():
-            if function is not closures and not (
-                isinstance(function, FunctionType) and _is_harmless_variable(function, held)
-            ):
+        for function in functions if closure is not holders and not _is_a_note(closure) else ():
+            is_variable = isinstance(function, FunctionType) and _is_harmless_variable(function, held)
+            if function is not closures and not is_variable and not _is_a_note(function):
                 return False
     return True
 
 
 def _are_harmless_arguments(arguments: tuple[Any, ...], held: Any, holders: list[Any]) -> bool:
     for owner in gc.get_referrers(arguments):
-        if owner is not holders and not _is_harmless_partial(owner, arguments, held):
+        if owner is not holders and not _is_a_note(owner) and not _is_harmless_partial(owner, arguments, held):
             return False
     return True
+
+
+def _is_a_note(holder: Any) -> bool:
+    """What the analysis itself has written down."""
+    return type(holder) in (Objects, Identities)
 
 
 def _is_harmless_variable(function: FunctionType, held: Any) -> bool:

@@ -65,6 +65,10 @@ class SourceText:
             self._codes = {}
             # Of the text, not of the tree: that may be nested more deeply than compiling a tree allows.
             waiting = [compile(self.text, self.file, "exec", dont_inherit=True)]
+            if is_notebook_cell(self.file):  # its statements are compiled one by one: then calls of imports differ
+                waiting += [
+                    compile(ast.Module([each], []), self.file, "exec", dont_inherit=True) for each in self.tree.body
+                ]
             while waiting:
                 code = waiting.pop()
                 self._codes.setdefault((code.co_name, code.co_firstlineno), []).append(code)
@@ -109,6 +113,10 @@ class _Caches:
 
 
 _caches = _Caches()
+
+
+def is_notebook_cell(file: str) -> bool:
+    return file.startswith("<ipython-input-") or "ipykernel_" in file
 
 
 def text_of(file: str, namespace: dict[str, Any] | None = None) -> SourceText | None:

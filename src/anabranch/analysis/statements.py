@@ -11,6 +11,7 @@ from typing import Any
 
 from anabranch.analysis import arithmetic
 from anabranch.analysis.expressions import function_value
+from anabranch.analysis.instance_checks import mind_the_room
 from anabranch.analysis.modules import namespace_of
 from anabranch.analysis.names import merged, store_name
 from anabranch.analysis.protocols import class_of, touch
@@ -208,6 +209,7 @@ def _try(run: Run, frame: Frame, node: ast.Try | ast.TryStar) -> None:
     for handler in node.handlers:
         frame.variables = dict(seen)
         kinds = run.evaluate(frame, handler.type) if handler.type is not None else NOTHING
+        mind_the_room(run, frame, kinds, handler)
         if handler.name is not None:
             # Which error it is remains open, so it may be any that is raised anywhere.
             caught = run.make(Exception, handler, NOTHING) | _caught(run.heap.held(RAISED), kinds)

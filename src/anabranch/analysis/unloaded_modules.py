@@ -1,4 +1,4 @@
-"""Modules of the user's that are not loaded: whether their files say that they cannot touch a program.
+"""Modules of the user's that no program reaches yet: whether their files say that they cannot touch a program.
 
 They are read and not run. One is harmless that names no module of the program, gives no attribute to anything but to
 its own objects, has no way to reach what it does not name, and imports nothing but its like.
@@ -11,7 +11,8 @@ import importlib.machinery
 import sys
 from pathlib import Path
 
-from anabranch.analysis.modules import is_library_file, is_library_module, mentioned_modules
+from anabranch.analysis.modules import is_library_file, is_library_module
+from anabranch.analysis.reach import mentioned_modules
 from anabranch.analysis.scopes import owner_of, scope_of
 from anabranch.analysis.source import SourceText
 from anabranch.analysis.syntax import walk
@@ -31,9 +32,9 @@ def is_definitely_harmless(name: str, program: frozenset[str]) -> bool:
     """Whether a module that may be imported later leaves the modules of a program as they are."""
     waiting, seen = [name], {name}
     for each in waiting:  # grows while it is walked
-        if each in sys.modules or is_definitely_of_a_library(each):
+        if each in program or is_definitely_of_a_library(each):
             continue
-        files = _files_of(each)
+        files = _files_of(each, program)
         for file in files:
             text = _text_of(file)
             if text is None or not _is_harmless_text(text, program):
@@ -50,14 +51,14 @@ _beside: dict[tuple[str, frozenset[str]], bool] = {}
 
 
 def is_touched_beside(file: str | None, program: frozenset[str]) -> bool:
-    """Whether a file beside that of a module, which nobody has imported yet, names a module of the program."""
+    """Whether a file beside that of a module, which is no part of the program yet, names a module of it."""
     if file is None:
         return False
     folder = Path(file).parent
     key = (str(folder), program)
     if key not in _beside:
-        loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-        files = [str(each) for each in sorted(folder.glob("*.py")) if str(each) not in loaded]
+        known = {getattr(sys.modules.get(name), "__file__", None) for name in program}
+        files = [str(each) for each in sorted(folder.glob("*.py")) if str(each) not in known]
         texts = [_text_of(each) for each in files[:_MOST_FILES]]
         _beside[key] = len(files) > _MOST_FILES or any(
             text is None or bool(mentioned_modules(text, {}) & program) for text in texts
@@ -84,8 +85,8 @@ def _spec_of(name: str, path: list[str] | None) -> importlib.machinery.ModuleSpe
         return None
 
 
-def _files_of(name: str) -> list[str]:
-    """The files that importing a module runs; none where there is no such module."""
+def _files_of(name: str, program: frozenset[str]) -> list[str]:
+    """The files that importing a module runs, or has run; none where there is no such module."""
     found: list[str] = []
     path: list[str] | None = None
     parts = name.split(".")
@@ -93,7 +94,7 @@ def _files_of(name: str) -> list[str]:
         spec = _spec_of(parts[at], path)  # with dots, it would look for the packages among those that are loaded
         if spec is None:
             break
-        if spec.origin is not None and ".".join(parts[: at + 1]) not in sys.modules:
+        if spec.origin is not None and ".".join(parts[: at + 1]) not in program:
             found.append(spec.origin)
         path = list(spec.submodule_search_locations or ())
     return found

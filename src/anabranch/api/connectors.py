@@ -45,9 +45,9 @@ def from_items(
     [Reading(value=1.0)]
     """
     where = caller()
-    schema, order, partition = _source(type, order_by, partition_by, where)
+    schema, order, partition = source_schema(type, order_by, partition_by, where)
     with where.blamed():
-        return _stream(FromItems(schema, items, order, partition), schema, where, on_error)
+        return stream_from(FromItems(schema, items, order, partition), schema, where, on_error)
 
 
 def read_csv(
@@ -176,12 +176,12 @@ def generate(
     [('a', 0), ('b', 0), ('a', 1), ('b', 1)]
     """
     where = caller()
-    schema, order, partition = _source(type, order_by, partition_by, where)
+    schema, order, partition = source_schema(type, order_by, partition_by, where)
     with where.blamed():
         definition = Generate(schema, fn, order, partition, partitions)
     taken = "no argument" if partitions is None else "one value of partitions="
     check_arity("the function of generate", fn, 0 if partitions is None else 1, taken, where)
-    return _stream(definition, schema, where, on_error)
+    return stream_from(definition, schema, where, on_error)
 
 
 def read_tcp(
@@ -204,9 +204,9 @@ def read_tcp(
     <Stream of Reading from read_tcp>
     """
     where = caller()
-    schema, order, _ = _source(type, order_by, None, where)
+    schema, order, _ = source_schema(type, order_by, None, where)
     with where.blamed():
-        return _stream(ReadTcp(host, port, schema, format, order, timeout), schema, where, on_error)
+        return stream_from(ReadTcp(host, port, schema, format, order, timeout), schema, where, on_error)
 
 
 def beacon(
@@ -228,14 +228,14 @@ def beacon(
     [Tick(number=0), Tick(number=1)]
     """
     where = caller()
-    schema, order, _ = _source(type, order_by, None, where)
+    schema, order, _ = source_schema(type, order_by, None, where)
     with where.blamed():
         definition = Beacon(schema, fn, count, rate, order)
     check_arity("the function of beacon", fn, 1, "one int", where)
-    return _stream(definition, schema, where, on_error)
+    return stream_from(definition, schema, where, on_error)
 
 
-def _source(
+def source_schema(
     type: object, order_by: str | None, partition_by: Names, where: Caller
 ) -> tuple[Schema, str | None, tuple[str, ...]]:
     schema = checked_schema(type, where)
@@ -260,12 +260,12 @@ def _files(
     on_error: str,
     where: Caller,
 ) -> Stream[Any]:
-    schema, order, partition = _source(type, order_by, partition_by, where)
+    schema, order, partition = source_schema(type, order_by, partition_by, where)
     check_path(path, where)
     with where.blamed():
-        return _stream(ReadFiles(format, schema, Path(path), options, order, partition), schema, where, on_error)
+        return stream_from(ReadFiles(format, schema, Path(path), options, order, partition), schema, where, on_error)
 
 
-def _stream(definition: SourceDefinition, schema: Schema, where: Caller, on_error: str) -> Stream[Any]:
+def stream_from(definition: SourceDefinition, schema: Schema, where: Caller, on_error: str) -> Stream[Any]:
     node = add_node(definition, [], [("out", schema)], location=where.location, on_error=on_error)
     return Stream(node)

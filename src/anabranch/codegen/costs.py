@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
@@ -16,10 +18,13 @@ from anabranch.analysis.home import home_of
 from anabranch.analysis.scopes import body_of
 from anabranch.analysis.syntax import children
 from anabranch.codegen.part import Part
+from anabranch.graph.windows import Window
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.candidates import FindCandidates
 from anabranch.operators.filter import Filter
 from anabranch.operators.flat_map import FlatMap
 from anabranch.operators.map import Map
+from anabranch.operators.parts import MakeParts
 from anabranch.operators.process import Process
 from anabranch.operators.split import Split
 
@@ -29,6 +34,8 @@ PER_EXPRESSION = 5  # that the user wrote, in the Python form: natively it takes
 HANDING_OVER = 400  # for each tuple that leaves one stage for another: it has to be made, and its origin kept
 KEYED_OPERATOR = 17  # an operator with state, besides its expressions
 WINDOW = 140
+NATIVE_TABLE, NATIVE_PER_EXPRESSION = 25, 1.5
+NATIVE_FURTHER_WINDOW = 80  # where a tuple is in several
 _ROUNDS = 10  # that a loop is taken to make: nobody knows
 
 
@@ -60,6 +67,22 @@ def _saved(definition: Any) -> int:
     return keyed + PER_EXPRESSION * sum(map(expressions_in, _functions(definition)))
 
 
+def native_work(definition: Any) -> int:
+    """What an operator does for a tuple in the native form; where that depends on the tuples, as a rule."""
+    has_table = isinstance(definition, Process | WindowAggregate | MakeParts | FindCandidates)
+    expressions = sum(map(expressions_in, _functions(definition)))
+    windows = NATIVE_FURTHER_WINDOW * (_windows_of_a_tuple(definition) - 1)
+    return NATIVE_TABLE * has_table + windows + round(NATIVE_PER_EXPRESSION * expressions)
+
+
+def _windows_of_a_tuple(definition: Any) -> int:
+    """In how many it is at once; those by count are kept as one."""
+    match definition:
+        case WindowAggregate(window=Window(shape="sliding", slide=Fraction() as slide) as window) if window.is_by_time:
+            return max(1, math.ceil(window.length / slide))
+    return 1
+
+
 def _functions(definition: Any) -> Iterator[Callable[..., Any]]:
     """What the user wrote for an operator."""
     match definition:
@@ -67,6 +90,8 @@ def _functions(definition: Any) -> Iterator[Callable[..., Any]]:
             yield function
         case Split(predicates=predicates):
             yield from predicates
+        case FindCandidates(search=search):
+            yield from _functions(search)
         case Process(factory=factory, methods=methods):
             yield from (getattr(factory, method, factory) for method in methods)
 

@@ -18,9 +18,10 @@ from anabranch.analysis import constancy
 from anabranch.analysis.home import Home, home_of
 from anabranch.analysis.lifting import is_user_class
 from anabranch.analysis.lookup import static
-from anabranch.analysis.modules import is_library_function, look_around, moment, namespace_of
+from anabranch.analysis.modules import is_library_function, moment, namespace_of
 from anabranch.analysis.origins import ClassAttribute, Default, Given, GlobalName, Origin, Variable
 from anabranch.analysis.patching import patched_function, patched_module
+from anabranch.analysis.program import look_at_code
 from anabranch.analysis.resolving import resolve
 from anabranch.analysis.scopes import COMPREHENSIONS, scope_of
 from anabranch.analysis.shapes import shape_of
@@ -97,8 +98,8 @@ class _NotPlain(Exception):
 
 def user_function(fn: Any) -> UserFunction | Refusal:
     """A lambda, function, bound method, callable object or `functools.partial` as written, or why it stays a call."""
-    look_around()
-    return called_function(fn)
+    with look_at_code(fn):
+        return called_function(fn)
 
 
 def called_function(fn: Any) -> UserFunction | Refusal:

@@ -27,7 +27,7 @@ class Part:
         return self.graph.operator(operator_id)
 
     def schema(self, stream: StreamId) -> Schema:
-        return self.graph.operator(stream.operator).outputs[stream.port].schema
+        return self.graph.schema(stream)
 
     def consumers(self, stream: StreamId) -> tuple[Edge, ...]:
         """The edges from a stream to operators in here, in the order they were connected."""

@@ -14,11 +14,15 @@ from anabranch.codegen.origins import came_from, origins_of_items
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
 from anabranch.errors import BuildError
+from anabranch.graph.turns import mistimed_loop
 from anabranch.operators.metrics import OperatorMetrics
 
 
 def cut_before(part: Part, operator_id: str) -> tuple[Part, Part] | None:
-    """The part in two: this operator and all behind it are the second. None where more than one stream would cross."""
+    """The part in two: this operator and all behind it are the second.
+
+    None where more than one stream would cross, or a loop would take other turns.
+    """
     behind = _reached(operator_id, [(edge.source, edge.target) for edge in part.graph.edges])
     second = tuple(name for name in part.operators if name in behind)
     return _in_two(part, second)
@@ -47,7 +51,7 @@ def _reached(start: str, steps: Iterable[tuple[str, str]]) -> dict[str, None]:
 
 def _in_two(part: Part, second: tuple[str, ...]) -> tuple[Part, Part] | None:
     first = tuple(name for name in part.operators if name not in second)
-    if not first or not second:
+    if not first or not second or mistimed_loop(part.graph, first, second) is not None:
         return None
     one, other = part_of(part.graph, first), part_of(part.graph, second)
     is_simple = len(one.outputs) == 1 and one.outputs == other.inputs and one.inputs == part.inputs
@@ -62,7 +66,10 @@ def cut_into(part: Part, groups: Sequence[tuple[str, ...]]) -> list[Part]:
     for group in groups[:-1]:
         found = _in_two(rest, tuple(name for name in rest.operators if name not in group))
         if found is None or found[0].operators != group:
-            raise BuildError(f"more than one stream would lead out of {', '.join(group)}, or not all of it is there")
+            cut = f"{', '.join(group)} cannot be cut off from what is behind"
+            raise BuildError(
+                f"{cut}: not all of it is there, several streams lead out of it, or a loop takes turns with it"
+            )
         pieces.append(found[0])
         rest = found[1]
     if not groups or groups[-1] != rest.operators:

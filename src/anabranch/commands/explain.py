@@ -53,7 +53,7 @@ def explain_command(given: list[str], errors: Console) -> int:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to show")
     group.add_argument("--stage", metavar="NAME", help="what is known after this stage of the compiler: build, "
-                       "properties, regions, joints, ordering, layout, fuse or forms, "
+                       "properties, regions, joints, ordering, layout, fuse, forms or weigh, "
                        "the last and the default")  # fmt: skip
     group.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="regions with this "
                        "many channels: 4, or for each: R1=4,R2=2")  # fmt: skip
@@ -79,7 +79,8 @@ def _not_parallel(explanation: Explanation, required: list[str]) -> list[str]:
             f"after the stage '{explanation.stage}' it is not decided yet what is parallel",
             hint="leave out --stage, or name 'regions' or a later one",
         )
-    return [name for name in dict.fromkeys(required) if not explanation.is_parallel(name)]
+    light = explanation.plan.light  # safe in channels, where there are more of them or more is done for a tuple
+    return [each for each in dict.fromkeys(required) if not explanation.is_parallel(each) and each not in light]
 
 
 # Output ----------------------------------------------------------------------------------------------------------

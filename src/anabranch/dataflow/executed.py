@@ -24,7 +24,7 @@ class Ran:
 class Sent:
     """A stream that was sent to a place: to how many channels, by which key, with how many columns of order.
 
-    Or only the times of it, for the windows of a `clock`.
+    Or only the times of it, for the windows of a `clock`; or as the `lines` of a file of some format.
     """
 
     operator: str
@@ -35,14 +35,15 @@ class Sent:
     bounds: int
     columns: int
     clock: str | None = None
+    lines: str | None = None
 
 
 Fact = Ran | Sent
 
 
-def sending_of(arrival: Arrival, channels: int, columns: int) -> Sent:
+def sending_of(arrival: Arrival, channels: int, columns: int, lines: str | None = None) -> Sent:
     """How a piece was sent."""
     stream = arrival.stream
     key = arrival.key if channels > 1 else ()
     clock = str(arrival.clock.window) if arrival.clock is not None else None
-    return Sent(stream.operator, stream.port, arrival.place, channels, key, len(arrival.bounds), columns, clock)
+    return Sent(stream.operator, stream.port, arrival.place, channels, key, len(arrival.bounds), columns, clock, lines)

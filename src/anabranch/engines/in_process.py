@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,19 @@ from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.dataflow.layout.place_parts import part_of_tail
 from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
 from anabranch.dataflow.sources.batching import Gathered, draw_soon
-from anabranch.dataflow.sources.reading import Slice, chunks_of, slices_of
+from anabranch.dataflow.sources.reading import slices_of
 from anabranch.dataflow.sources.source_count import Failed, SourceCount
+from anabranch.dataflow.sources.source_loop import take
 from anabranch.dataflow.sources.source_order import Drawn, check_sources, draw
+from anabranch.dataflow.sources.source_slices import cut_source, read_all
 from anabranch.dataflow.tail.interrupts import Shield, shielded
 from anabranch.dataflow.tail.local_part import LocalPart
 from anabranch.dataflow.tail.sinks import opened
 from anabranch.errors import RunError
-from anabranch.graph.model import Operator, StreamId
+from anabranch.graph.model import Operator
 from anabranch.graph.plan import Plan
 from anabranch.operators.base import FINAL, Unreadable
+from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.passes.layout.source_reading import may_share
 
@@ -49,14 +54,15 @@ class _Execution:
         assert part is not None, "a program has sources"
         self.local = LocalPart(part, plan, phase, metrics)
         metrics.executed |= dict.fromkeys((phase.name, fact) for fact in self.local.executed())
-        self.inputs = {stream: number for number, stream in enumerate(part.inputs)}
-        self.is_stepwise = any(map(may_share, graph.sources))
+        self.numbers = {(stream.operator, stream.port): number for number, stream in enumerate(part.inputs)}
+        self.counts = {each.id: SourceCount(each, metrics[each.id], metrics) for each in graph.sources}
+        self.is_stepwise = any(may_share(graph, source) for source in graph.sources)
         self.chunk_size = 1 if self.is_stepwise else chunk_size
         self.size = min(self.chunk_size, _FIRST_SIZE)
         self.gathered = self._nothing()
 
     def _nothing(self) -> Gathered:
-        return Gathered([[] for _ in self.inputs])
+        return Gathered([[] for _ in self.numbers])
 
     # A run ----------------------------------------------------------------------------------------------------
 
@@ -71,36 +77,52 @@ class _Execution:
                 self.metrics.notes += self.local.element.notes
 
     def _draw_all(self, shield: Shield) -> None:
-        if len(self.graph.sources) == 1 and isinstance(self.graph.sources[0].definition, ReadFiles):
-            slices = slices_of(self.graph.sources[0].definition)
-            if slices is not None:
-                self._read_all(self.graph.sources[0], slices, shield)
-                return
         try:
-            for drawn in draw(self.graph.sources) if self.is_stepwise else draw_soon(self.graph.sources):
-                if drawn is not None and isinstance(drawn[1], Unreadable | Failed):
+            for each in take(self._drawn(), self.counts, counts_tuples=False):
+                assert not isinstance(each, Batch)
+                if each is None:
                     self._process(shield)
-                    self._problem(drawn)
-                elif drawn is not None:
-                    self._gather(*drawn)
-                if drawn is None or len(self.gathered) >= self.size:
+                elif isinstance(each[2], Chunk):
+                    self._process_chunk(each[0], each[2], shield)
+                elif each[2] is not None:
+                    source, port, item = each
+                    self.gathered.add(self.numbers[source.id, port], item)
+                if len(self.gathered) >= self.size:
                     self._process(shield)
         except RunError:
             self._process(shield)  # what was drawn before it
             raise
         self._process(shield)
 
-    def _read_all(self, source: Operator, slices: list[Slice], shield: Shield) -> None:
-        """Files are read as columns, which is several times faster than by rows."""
-        for part in slices:
-            for found in chunks_of(source, part, chunk_size=CHUNK_SIZE):
-                if isinstance(found, Chunk):
-                    self._process_chunk(source, found, shield)
-                else:
-                    self._problem((source, found))
-                    self._process(shield)  # a dead letter, perhaps
-        self._gather(source, FINAL)
-        self._process(shield)
+    def _drawn(self) -> Iterator[Drawn | None]:
+        """All items, with a pause before what cannot be read: that stops the run, or is counted, in its turn."""
+        slices = self._slices()
+        drawn: Iterator[Drawn | None]
+        if slices is not None:
+            drawn = self._read_all(slices)
+        else:
+            drawn = draw(self.graph.sources) if self.is_stepwise else draw_soon(self.graph.sources)
+        for each in drawn:
+            is_bad = each is not None and isinstance(each[1], Unreadable | Failed)
+            if is_bad:
+                yield None
+            yield each
+            if is_bad and slices is not None:  # a dead letter, perhaps, and the next chunk is large
+                yield None
+
+    def _slices(self) -> Sequence[Any] | None:
+        """Files and frames are read as columns, which is several times faster than by rows."""
+        [source, *others] = self.graph.sources
+        if others:
+            return None
+        if isinstance(source.definition, FromFrame):
+            return cut_source(source, CHUNK_SIZE)
+        return slices_of(source.definition) if isinstance(source.definition, ReadFiles) else None
+
+    def _read_all(self, slices: Sequence[Any]) -> Iterator[Drawn]:
+        [source] = self.graph.sources
+        yield from zip(repeat(source), read_all(source, slices, CHUNK_SIZE))
+        yield source, FINAL
 
     def _process_chunk(self, source: Operator, chunk: Chunk, shield: Shield) -> None:
         """A chunk, cut so that no part of it takes long."""
@@ -109,29 +131,14 @@ class _Execution:
             some = chunk.cut(done, done + self.size)
             began = time.perf_counter()
             with shield:
-                others = (None,) * (len(self.inputs) - 1)
+                others = (None,) * (len(self.numbers) - 1)
                 batch = Batch((some, *others), np.zeros(len(some), np.uint16) if others else None)
                 self.local.process(batch, len(some), partial(self._count_read, source))
             self._adapt(time.perf_counter() - began)
             done += len(some)
 
     def _count_read(self, source: Operator, begun: int) -> None:
-        self._count_of(source).add(begun)
-
-    def _count_of(self, source: Operator) -> SourceCount:
-        return SourceCount(source, self.metrics[source.id], self.metrics)
-
-    def _gather(self, source: Operator, item: Any, port: int = 0) -> None:
-        ports = range(len(source.outputs)) if item is FINAL else (port,)
-        for each in ports:
-            self.gathered.add(self.inputs[StreamId(source.id, each)], item)
-
-    def _problem(self, drawn: Drawn) -> None:
-        """A row that cannot be read, or a source that failed, at its place in the order."""
-        source, item = drawn
-        letter = self._count_of(source).after_bad_row(item)
-        if letter is not None:  # it is counted when it is processed
-            self._gather(source, letter[1], letter[0])
+        self.counts[source.id].add(begun)
 
     def _process(self, shield: Shield) -> None:
         gathered, self.gathered = self.gathered, self._nothing()
@@ -145,9 +152,9 @@ class _Execution:
     def _count(self, gathered: Gathered, begun: int) -> None:
         """What the sources gave: the items that were begun."""
         turns = gathered.turns[:begun]
-        for stream, number in self.inputs.items():
+        for (source_id, _), number in self.numbers.items():
             count = min(turns.count(number), len(gathered.rows[number]))  # the end is an item, but not a tuple
-            self._count_of(self.graph.operator(stream.operator)).add(count)
+            self.counts[source_id].add(count)
 
     def _adapt(self, seconds: float) -> None:
         if seconds < _SHORT:

@@ -163,7 +163,7 @@ class _Drawing:
         group.append(element("path", class_=kind, d=_path(route.curve), marker_end="url(#ab-arrow)"))
         group.append(element("path", class_="ab-touch", d=_path(route.curve)))
         if route.label is not None:
-            text = stream_label(self.plan, edge)
+            text = stream_label(self.drawn, edge)
             group.append(
                 element("text", text, class_="ab-type", x=route.label[0], y=route.label[1] + 3.5, text_anchor="middle")
             )
@@ -171,9 +171,9 @@ class _Drawing:
 
     def _stream_tooltip(self, route: Route) -> str:
         edge = route.edge
-        port = self.plan.graph.operator(edge.source).outputs[edge.source_port]
+        port = self.drawn.graph.operator(edge.source).outputs[edge.source_port]
         lines = [f"{edge.source} → {edge.target}" + (" (feedback)" if edge.is_feedback else ""), str(port.schema)]
-        if len(self.plan.graph.operator(edge.source).outputs) > 1:
+        if len(self.drawn.graph.operator(edge.source).outputs) > 1:
             lines.insert(1, f"output '{port.name}'")
         key = order_key(self.plan, edge)
         return "\n".join([*lines, *([f"order key: {', '.join(key)}"] if key else [])])
@@ -196,7 +196,7 @@ class _Drawing:
     # Operators ---------------------------------------------------------------------------------------------------
 
     def _operators(self) -> list[Element]:
-        return [self._operator(operator) for operator in self.plan.graph.operators]
+        return [self._operator(operator) for operator in self.drawn.graph.operators]
 
     def _operator(self, operator: Operator) -> Element:
         box = self.picture.operators[operator.id]
@@ -213,20 +213,20 @@ class _Drawing:
             )
         )
         group.append(element("text", operator_name(operator), class_="ab-name", x=box.x + 33, y=box.y + 20))
-        selectivity = selectivity_label(self.plan, operator)
+        selectivity = selectivity_label(self.drawn, operator)
         if selectivity:
             group.append(element("text", selectivity, class_="ab-note", x=box.x + 10, y=box.bottom - 8))
         self._add_state(group, operator, box)
         return group
 
     def _add_state(self, group: Element, operator: Operator, box: Box) -> None:
-        properties = self.plan.properties.get(operator.id)
+        properties = self.drawn.properties.get(operator.id)
         if properties is None or properties.state is State.STATELESS:
             return
         kind = "ab-state ab-stateful" if properties.state is State.STATEFUL else "ab-state"
         at = f"translate({number(box.right - 18)} {number(box.bottom - 18)})"
         group.append(element("path", class_=kind, d=STATE_SIGN, transform=at))
-        key = key_label(self.plan, operator)
+        key = key_label(self.drawn, operator)
         if key:
             group.append(element("text", key, class_="ab-note", x=box.right - 23, y=box.bottom - 8, text_anchor="end"))
 

@@ -9,7 +9,7 @@ from anabranch.graph.format_layout import layout_lines, pe_place
 from anabranch.graph.format_regions import region_rows
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.laid_out import as_laid_out
-from anabranch.graph.lanes import Row, rows_of, state_sign
+from anabranch.graph.lanes import DrawnRow, rows_of, state_sign
 from anabranch.graph.model import Operator
 from anabranch.graph.phrases import (
     columns,
@@ -78,7 +78,7 @@ def _drawing(plan: Plan, channels: Mapping[str, int], width: int) -> Iterator[st
         yield from wrapped(key, width, indent=2, hanging=2)
 
 
-def _label(plan: Plan, row: Row) -> str:
+def _label(plan: Plan, row: DrawnRow) -> str:
     if row.joint is not None:
         return f"{row.lanes} [{joint_words(row.joint.kind) if row.joint.kind else 'region'}]"
     if row.operator is None:
@@ -89,7 +89,7 @@ def _label(plan: Plan, row: Row) -> str:
     return f"{row.lanes} {name}"
 
 
-def _cells(plan: Plan, index: GraphIndex, row: Row, channels: Mapping[str, int]) -> list[str]:
+def _cells(plan: Plan, index: GraphIndex, row: DrawnRow, channels: Mapping[str, int]) -> list[str]:
     """What stands beside a row: a sentence for a joint, three columns for an operator."""
     if row.joint is not None:
         return [joint_sentence(row.joint, channels)]

@@ -10,7 +10,7 @@ from anabranch.graph.model import Edge
 from anabranch.graph.order_keys import Branch, Lineage, Step
 from anabranch.graph.phrases import columns, names, printable, target_words
 from anabranch.graph.places import PARTS, SOURCES, TAIL, Arrival, Layout, Phase, Place, Reading
-from anabranch.graph.plan import PE, Ordering, Plan, Region
+from anabranch.graph.plan import PE, Plan, Region
 from anabranch.graph.wrapping import padded, wrapped
 
 READERS = {
@@ -30,6 +30,7 @@ _READ_BY = {
     Reading.ROUND: "the driver",
 }
 
+_LINES = {"csv": "lines of CSV", "jsonl": "lines of JSON", "lines": "lines"}
 _NO_BREAK = "\u00a0"
 AS_IT_COMES = "what comes is taken as it comes"
 AS_IT_WAS_READ = "epochs in turn, each as it was read; no numbers"
@@ -74,7 +75,7 @@ def layout_lines(plan: Plan, width: int = 100) -> Iterator[str]:
         yield from wrapped(phase_title(plan, phase), width, indent=0, hanging=2)
         if not phase.is_in_process:
             yield from _place_lines(place_rows(plan, phase), width)
-        for note in phase_notes(phase):
+        for note in phase_notes(plan, phase):
             yield from wrapped(note, width, indent=2, hanging=4)
         yield from _order_lines(order_rows(plan, phase), width)
 
@@ -91,7 +92,7 @@ def phase_title(plan: Plan, phase: Phase) -> str:
     return where
 
 
-def phase_notes(phase: Phase) -> list[str]:
+def phase_notes(plan: Plan, phase: Phase) -> list[str]:
     """What is not as one might expect, and why."""
     if phase.is_in_process:
         why = printable(phase.why)
@@ -99,7 +100,9 @@ def phase_notes(phase: Phase) -> list[str]:
     notes = [f"in one place: {region}: {printable(why)}" for region, why in phase.layout.refused]
     if phase.why and phase.reading is not Reading.HERE:
         notes.append(f"in one place: {printable(phase.why)}")
-    return notes
+    light = {plan.region_of(each): why for each, why in plan.light.items()}
+    notes += [f"not worth its channels: {region.id}: {why}" for region, why in light.items() if region is not None]
+    return [*notes, *(f"worth its channels: {region}: {why}" for region, why in plan.worth.items())]
 
 
 def place_rows(plan: Plan, phase: Phase) -> list[PlaceRow]:
@@ -137,7 +140,7 @@ def pe_place(plan: Plan, pe: PE) -> str:
     sources = [source.id for source in phase.layout.graph.sources]
     if phase.reading is not Reading.ROUND and all(each in sources for each in pe.operators):
         return ""
-    return _where_it_is(phase, phase.layout.place(pe.place))
+    return _where_it_is(phase, _leading(phase.layout, phase.layout.place(pe.place)))
 
 
 def operator_place(plan: Plan, operator_id: str) -> str:
@@ -148,14 +151,19 @@ def operator_place(plan: Plan, operator_id: str) -> str:
         return "runs in the driver" if plan.settings.target.has_channels else "runs in this process"
     if any(source.id == operator_id for source in phase.layout.graph.sources):
         return f"is read by {_READ_BY[phase.reading]}"
-    home = phase.layout.place_of(operator_id)
+    home = _leading(phase.layout, phase.layout.place_of(operator_id))
     is_alone = home.region is None and home.id not in (SOURCES, PARTS, TAIL)
     return f"runs {_where_it_is(phase, home)}{', in one place' if is_alone else ''}"
 
 
+def _leading(layout: Layout, place: Place) -> Place:
+    """Files are told apart from the channels that write them."""
+    return place if place.id == PARTS else layout.leading(place)
+
+
 def _where_it_is(phase: Phase, place: Place) -> str:
     rounds = ", each round" if phase.reading is Reading.ROUND else ""
-    if place.id == SOURCES:
+    if place.level == 0:
         return (
             "where a round begins"
             if rounds
@@ -204,17 +212,19 @@ def _order_lines(rows: list[OrderRow], width: int) -> Iterator[str]:
 
 
 def _leaving(layout: Layout, region: Region) -> Arrival | None:
-    """What comes out of a region, if anything does; an unordered sink may be part of it."""
-    last = [each for each in region.operators if not layout.graph.operator(each).is_sink][-1]
+    """What comes out of a region, if anything does; an unordered sink may be part of it, or all of it."""
+    before_sinks = [each for each in region.operators if not layout.graph.operator(each).is_sink]
+    last = before_sinks[-1] if before_sinks else None
     return next((each for each in layout.arrivals if each.stream.operator == last and each.clock is None), None)
 
 
 def _order_behind(region: Region, phase: Phase, leaving: Arrival) -> OrderRow:
     layout = phase.layout
-    if region.ordering is Ordering.NONE and not layout.is_ordered:
+    if not layout.is_ordered and leaving.place in (TAIL, PARTS):
         return OrderRow(region, AS_IT_COMES)
     numbers = ", ".join(_steps(leaving.lineage))
-    if leaving.stream in layout.place(SOURCES).outputs and phase.reading is Reading.SLICES:
+    is_as_read = layout.leading(layout.place_of(leaving.stream.operator)).id == SOURCES
+    if is_as_read and phase.reading is Reading.SLICES:
         is_dealt_out = any(each.key for each in layout.leaving(leaving.stream))
         return OrderRow(region, NUMBERED_AS_READ, numbers) if is_dealt_out else OrderRow(region, AS_IT_WAS_READ)
     return OrderRow(region, WHEN_COMPLETE, numbers)
@@ -228,18 +238,19 @@ def _cells(plan: Plan, phase: Phase, place: Place) -> tuple[str, str, str]:
     if plan.loop is not None:
         around = {plan.loop.entry: f"→ {plan.loop.entry}", plan.loop.back: f"↺ {plan.loop.entry}"}
         operators = [around.get(each, each) for each in operators]
-    return _where(phase, place), _channels(phase, place), names(operators) or "–"
+    leading = _leading(layout, place)
+    return _where(phase, leading), _channels(phase, leading), names(operators) or "–"
 
 
 def _where(phase: Phase, place: Place) -> str:
-    if place.id == SOURCES:
+    if place.level == 0:
         verb = "enter" if phase.reading is Reading.ROUND else "read"
         return f"{verb} {names(source.id for source in phase.layout.graph.sources)}"
     return "driver" if place.id == TAIL else f"stage {place.level}"
 
 
 def _channels(phase: Phase, place: Place) -> str:
-    if place.id == SOURCES:
+    if place.level == 0:
         is_one = len(phase.layout.graph.sources) == 1
         return "a task per file" if phase.reading is Reading.APART and is_one else READERS[phase.reading]
     if place.id == PARTS:
@@ -252,10 +263,12 @@ def _channels(phase: Phase, place: Place) -> str:
 def _arrival(layout: Layout, place: Place, arrival: Arrival) -> str:
     if arrival.clock is not None:
         how = "what moves the time, to all channels"
-    elif place.follows is not None:
-        how = "in the channels where it is"
+    elif layout.stays(arrival):
+        how = "in the channels where it is" if layout.leading(place).id != SOURCES else "where it is read"
     elif place.is_tail and not layout.is_ordered:
-        how = "as it comes"
+        how = "as it comes" if arrival.lines is None else f"{_LINES[arrival.lines.format]}, as they come"
+    elif place.is_tail and arrival.lines is not None:
+        how = f"{_LINES[arrival.lines.format]}, put in order"
     elif place.region is None:
         how = "put in order" if place.id != PARTS else "whole epochs put in order"
     else:
@@ -300,5 +313,10 @@ def _step(step: Step) -> str:
         return step.of
     met = re.fullmatch(r"(.+)\.\d+", step.of)
     if met is not None:
-        return f"met@{met[1]}"
-    return f"#{step.of}" if step.of == "draw" else f"index@{step.of}"
+        return f"met@{_short(met[1])}"
+    return f"#{step.of}" if step.of == "draw" else f"index@{_short(step.of)}"
+
+
+def _short(place: str) -> str:
+    """A place that follows another has the name of its first operator behind that of the other."""
+    return place.rpartition(", ")[2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from anabranch.graph.model import Edge, Graph
 from anabranch.graph.traverse import topological
 
@@ -23,6 +25,10 @@ class GraphIndex:
     def leaving(self, operator_id: str) -> tuple[Edge, ...]:
         """Streams out of an operator, feedback included, in the order their consumers were connected."""
         return tuple(self._leaving[operator_id])
+
+    def leaving_all(self, operators: Collection[str]) -> tuple[Edge, ...]:
+        """Streams out of several operators to others, in the order of the operators."""
+        return tuple(edge for each in operators for edge in self._leaving[each] if edge.target not in operators)
 
     def entering(self, operator_id: str) -> tuple[Edge, ...]:
         """Streams into an operator, feedback included, by input port."""

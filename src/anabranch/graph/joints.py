@@ -93,11 +93,16 @@ def _entries(plan: Plan, index: GraphIndex, region: Region) -> list[Joint]:
 
 
 def _exits(index: GraphIndex, region: Region) -> list[Joint]:
-    """A joint for each output of the last operator."""
-    by_port: dict[int, tuple[Edge, ...]] = {}
-    for edge in index.leaving(region.exit):
-        by_port[edge.source_port] = (*by_port.get(edge.source_port, ()), edge)
-    return [Joint(region.last_joint, region, edges, is_entry=False) for edges in by_port.values() or [()]]
+    """A joint for each output that leaves; and where nothing does, for the last operator."""
+    streams: dict[StreamId, tuple[Edge, ...]] = {}
+    for edge in index.leaving_all(region.operators):
+        stream = StreamId(edge.source, edge.source_port)
+        streams[stream] = (*streams.get(stream, ()), edge)
+    kind = JointKind.MERGE if region.last_joint is JointKind.SINK else region.last_joint
+    found = [Joint(kind, region, edges, is_entry=False) for edges in streams.values()]
+    if not index.leaving(region.exit):
+        found.append(Joint(region.last_joint, region, (), is_entry=False))
+    return found
 
 
 def _kind(plan: Plan, region: Region, edge: Edge) -> JointKind | None:

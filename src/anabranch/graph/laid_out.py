@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
+from anabranch.graph.model import Operator
 from anabranch.graph.places import PARTS, SOURCES, Layout, Phase, Place, Reading
 from anabranch.graph.plan import Ordering, Plan, Region
-from anabranch.graph.properties import Selectivity
+from anabranch.graph.properties import Properties, Selectivity, State
 
 # The names of what many tasks do without being a region of the passes: reading the only source, and writing a folder.
 SLICES, READERS, ARRIVED, FILES = "slices", "readers", "arrived", "files"
@@ -25,6 +26,7 @@ def as_laid_out(plan: Plan) -> Plan:
     """
     if not plan.phases:
         return plan
+    plan = _with_first_steps(plan)
     found = [
         (_region(plan, phase, place), place)
         for phase in plan.phases
@@ -33,6 +35,22 @@ def as_laid_out(plan: Plan) -> Plan:
     ]
     channels = {region.id: place.channels for region, place in found if place.id != SOURCES}
     return replace(plan, regions=tuple(region for region, _ in found), channels=MappingProxyType(channels))
+
+
+def _with_first_steps(plan: Plan) -> Plan:
+    """With the operators that make parts of what others put together, which there are in one phase only."""
+    layout = plan.phases[-1].layout
+    if not layout.first_steps:
+        return plan
+    made = {each: of_first_step(layout.graph.operator(each)) for _, each in layout.first_steps}
+    return replace(plan, graph=layout.graph, properties=MappingProxyType({**plan.properties, **made}))
+
+
+def of_first_step(operator: Operator) -> Properties:
+    """The properties of what makes parts or finds candidates for another one: those of its record."""
+    record, names = operator.definition.record, sorted(operator.outputs[0].schema.names)
+    forwards = tuple((name, name) for name in names) if record.forwards == "all" else ()
+    return Properties(State.STATELESS, (), Selectivity(record.selectivity), forwards)
 
 
 def _is_parallel(phase: Phase, place: Place) -> bool:
@@ -77,4 +95,4 @@ def _ordering(plan: Plan, layout: Layout, together: list[Place]) -> Ordering | N
 
 def _together(layout: Layout, place: Place) -> list[Place]:
     """A place, and those that follow it in the same channels."""
-    return [place, *(each for other in layout.following(place) for each in _together(layout, other))]
+    return [place, *layout.following(place)]

@@ -40,7 +40,7 @@ _SIGNS = {
 
 
 @dataclass(frozen=True)
-class Row:
+class DrawnRow:
     """One line of the drawing: the lanes with the row's sign, and what it stands for; nothing for a gap."""
 
     lanes: str
@@ -49,14 +49,14 @@ class Row:
     unseen: tuple[str, ...] = ()  # operators whose streams arrive here without a lane
 
 
-def rows_of(plan: Plan, index: GraphIndex) -> tuple[Row, ...]:
+def rows_of(plan: Plan, index: GraphIndex) -> tuple[DrawnRow, ...]:
     """The rows, from the sources down, so that a branch is followed to its end before the next begins.
 
     A plan that is laid out has to have the regions of its layout (`laid_out.py`).
     """
     nodes, sources = _nodes(plan, index)
     painter = _Painter(plan)
-    rows: list[Row] = []
+    rows: list[DrawnRow] = []
     for node in _depth_first(nodes, sources):
         if rows and not node.inputs:
             rows.append(painter.gap())  # a source below another operator is not fed by it
@@ -68,7 +68,7 @@ def rows_of(plan: Plan, index: GraphIndex) -> tuple[Row, ...]:
 
 
 @dataclass(eq=False)
-class _Stream:
+class _Strand:
     """What leaves a node on one port, until its last consumer has been drawn."""
 
     source: str
@@ -82,8 +82,8 @@ class _Stream:
 class _Node:
     operator: Operator | None = None
     joint: Joint | None = None
-    inputs: list[_Stream] = field(default_factory=list)
-    outputs: list[_Stream] = field(default_factory=list)
+    inputs: list[_Strand] = field(default_factory=list)
+    outputs: list[_Strand] = field(default_factory=list)
 
 
 def _nodes(plan: Plan, index: GraphIndex) -> tuple[list[_Node], list[_Node]]:
@@ -91,7 +91,7 @@ def _nodes(plan: Plan, index: GraphIndex) -> tuple[list[_Node], list[_Node]]:
     operators = {operator.id: _Node(operator) for operator in plan.graph.operators}
     joints = [_Node(joint=joint) for joint in joints_of(plan, index)]
     on = {edge: node for node in joints if node.joint is not None for edge in node.joint.edges}
-    streams: dict[tuple[str, int], _Stream] = {}
+    streams: dict[tuple[str, int], _Strand] = {}
     for edge in plan.graph.edges:
         source, joint = operators[edge.source], on.get(edge)
         if edge.is_feedback and joint is None:
@@ -132,13 +132,13 @@ def _draw_double(plan: Plan, node: _Node) -> None:
         stream.is_parallel = len(stream.consumers) == 1 and len(stream.consumers[0].inputs) == 1
 
 
-def _stream(node: _Node, source: str) -> _Stream:
-    stream = _Stream(source)
+def _stream(node: _Node, source: str) -> _Strand:
+    stream = _Strand(source)
     node.outputs.append(stream)
     return stream
 
 
-def _connect(stream: _Stream, node: _Node) -> None:
+def _connect(stream: _Strand, node: _Node) -> None:
     stream.consumers.append(node)
     stream.waiting += 1
     node.inputs.append(stream)
@@ -167,12 +167,12 @@ class _Painter:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._lanes: list[_Stream | None] = []
+        self._lanes: list[_Strand | None] = []
 
-    def gap(self) -> Row:
-        return Row(self._cells(self._lanes, [], None, None))
+    def gap(self) -> DrawnRow:
+        return DrawnRow(self._cells(self._lanes, [], None, None))
 
-    def row(self, node: _Node) -> Row:
+    def row(self, node: _Node) -> DrawnRow:
         before = list(self._lanes)
         unseen = tuple(dict.fromkeys(stream.source for stream in node.inputs if stream.lane is None))
         arriving = sorted({stream.lane for stream in node.inputs if stream.lane is not None})
@@ -182,7 +182,7 @@ class _Painter:
         involved = [*arriving, *opened, *([place] if place is not None else [])]
         cells = self._cells(before, involved, place, node)
         self._trim()
-        return Row(cells, node.operator, node.joint, unseen)
+        return DrawnRow(cells, node.operator, node.joint, unseen)
 
     def _take(self, node: _Node) -> list[int]:
         """The lanes whose last consumer this is; they end here."""
@@ -213,7 +213,7 @@ class _Painter:
                 return lane
         return None
 
-    def _cells(self, before: list[_Stream | None], involved: list[int], place: int | None, node: _Node | None) -> str:
+    def _cells(self, before: list[_Strand | None], involved: list[int], place: int | None, node: _Node | None) -> str:
         first, last = (min(involved), max(involved)) if involved else (0, -1)
         text = ""
         for lane, after in enumerate(self._lanes):

@@ -40,6 +40,10 @@ class Definition:
         """The attributes its state is partitioned by, where it has any."""
         return ()
 
+    def shown(self, item: Any) -> Any:
+        """A tuple that comes here as a user knows it."""
+        return item
+
     @property
     def punctuation_in(self) -> PunctuationIn:
         return self.record.punctuation_in
@@ -75,6 +79,9 @@ class Hints:
     resources: tuple[tuple[str, float], ...] = ()
 
 
+MAIN = "out"  # the name of an output that no other may have
+
+
 @dataclass(frozen=True)
 class Operator:
     """One operator of a program. Its id is stable: the same program gives the same ids in every run."""
@@ -98,6 +105,11 @@ class Operator:
     @property
     def is_sink(self) -> bool:
         return not self.outputs
+
+    @property
+    def has_main_output(self) -> bool:
+        """Whether what it gives without saying where goes somewhere: to its first output."""
+        return bool(self.outputs) and self.outputs[0].name == MAIN
 
     def output(self, name: str) -> int:
         return next(index for index, port in enumerate(self.outputs) if port.name == name)
@@ -129,9 +141,25 @@ class Graph:
     name: str
     operators: tuple[Operator, ...]
     edges: tuple[Edge, ...]
+    program: Graph | None = field(default=None, compare=False, repr=False)  # where this is only a part of it
+
+    @property
+    def whole(self) -> Graph:
+        return self.program or self
+
+    def part(self, operators: tuple[Operator, ...], edges: tuple[Edge, ...]) -> Graph:
+        """Some of its operators, perhaps with others that stand for what is around them."""
+        return Graph(self.name, operators, edges, self.whole)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The rest of the program is not sent along."""
+        return Graph, (self.name, self.operators, self.edges)
 
     def operator(self, operator_id: str) -> Operator:
         return self._by_id[operator_id]
+
+    def schema(self, stream: StreamId) -> Schema:
+        return self.operator(stream.operator).outputs[stream.port].schema
 
     @property
     def _by_id(self) -> dict[str, Operator]:
@@ -164,3 +192,10 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.graph.operators)} operators>"
+
+    def _repr_html_(self) -> str:
+        """Notebooks show the operators and streams; how they run is what `ab.explain` shows."""
+        from anabranch.graph.page import as_fragment  # which shows what is defined here
+        from anabranch.graph.plan import Plan
+
+        return as_fragment(Plan(self.graph), {})

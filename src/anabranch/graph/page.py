@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from anabranch.graph.draw import drawing_and_legend
-from anabranch.graph.drawing.markup import Element, as_html, element
+from anabranch.graph.draw import as_svg, drawing_and_legend
+from anabranch.graph.drawing.markup import Element, as_html, as_inner_html, element
 from anabranch.graph.drawing.style import PAGE_STYLE
 from anabranch.graph.format_layout import order_key, order_rows, pe_place, phase_notes, phase_title, place_rows
 from anabranch.graph.format_regions import RegionRow, region_rows
@@ -26,6 +26,7 @@ from anabranch.graph.plan import PE, Plan
 from anabranch.graph.properties import Reason
 
 _DASH = "–"
+_DRAWN = '<div style="overflow-x:auto">{}</div>'
 
 
 def as_page(plan: Plan, channels: Mapping[str, int]) -> str:
@@ -41,15 +42,32 @@ def as_page(plan: Plan, channels: Mapping[str, int]) -> str:
     body = element(
         "body", element("figure", element("div", drawing, class_="drawing"), element("div", key, class_="key"))
     )
-    if plan.phases:
-        body.append(element("p", f"for {settings_words(plan)}", class_="settings"))
-    body.extend(_regions(plan, channels))
-    body.extend(_layout(plan))
-    body.extend(_pes(plan))
-    body.extend(_not_parallel(plan, plan.in_slices))
-    body.extend(_operators(plan))
-    body.extend(_streams(plan))
+    body.extend(_sections(plan, channels))
     return as_html(element("html", head, body, lang="en"))
+
+
+def as_fragment(plan: Plan, channels: Mapping[str, int]) -> str:
+    """The same to be shown within another page, as that of a notebook: the tables unfold."""
+    tables = element("details", element("summary", "How it runs, and why"), *_sections(plan, channels))
+    return fragment(_DRAWN.format(as_svg(plan, channels)), tables if plan.regions or plan.phases else None)
+
+
+def fragment(*parts: Element | str | None) -> str:
+    """Parts of another page; texts are HTML already."""
+    return "\n".join(part if isinstance(part, str) else as_inner_html(part) for part in parts if part is not None)
+
+
+def _sections(plan: Plan, channels: Mapping[str, int]) -> list[Element]:
+    settings = [element("p", f"for {settings_words(plan)}", class_="settings")] if plan.phases else []
+    return [
+        *settings,
+        *_regions(plan, channels),
+        *_layout(plan),
+        *_pes(plan),
+        *_not_parallel(plan, plan.in_slices),
+        *_operators(plan),
+        *_streams(plan),
+    ]
 
 
 # Sections --------------------------------------------------------------------------------------------------------
@@ -86,8 +104,8 @@ def _layout(plan: Plan) -> list[Element]:
         title = phase_title(plan, phase)
         made += _section(title, ("stage", "channels", "operators", "what comes there, and in which order"), places)
         made += [element("h2", title)] if not places else []
-        made += [element("p", note) for note in phase_notes(phase)]
-        made += _table(("order of", "how it comes back"), orders)
+        made += [element("p", note) for note in phase_notes(plan, phase)]
+        made += table(("order of", "how it comes back"), orders)
     return made
 
 
@@ -161,15 +179,15 @@ def _stream_row(plan: Plan, edge: Edge) -> list[Element | str]:
 
 
 def _section(title: str, heads: Iterable[str], rows: list[list[Element | str]]) -> list[Element]:
-    return [element("h2", title), *_table(heads, rows)] if rows else []
+    return [element("h2", title), *table(heads, rows)] if rows else []
 
 
-def _table(heads: Iterable[str], rows: list[list[Element | str]]) -> list[Element]:
+def table(heads: Iterable[str], rows: list[list[Element | str]]) -> list[Element]:
     if not rows:
         return []
-    table = element("table", element("thead", element("tr", *(element("th", head) for head in heads))))
-    table.append(element("tbody", *(element("tr", *(element("td", cell) for cell in row)) for row in rows)))
-    return [element("div", table, class_="table")]
+    made = element("table", element("thead", element("tr", *(element("th", head) for head in heads))))
+    made.append(element("tbody", *(element("tr", *(element("td", cell) for cell in row)) for row in rows)))
+    return [element("div", made, class_="table")]
 
 
 def _name(operator: Operator) -> Element:

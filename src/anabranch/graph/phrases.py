@@ -163,6 +163,9 @@ def _why_in_one_place(plan: Plan, operator: Operator) -> tuple[Reason, ...]:
     region = plan.region_of(operator.id)
     if region is None:
         return ()
+    if operator.id in plan.light:
+        where = plan.graph.operator(region.entry).location
+        return (Reason("region", f"{region.id} is not worth its channels: {plan.light[operator.id]}", where),)
     why = plan.in_one_place.get(region.id)
     if why is not None:
         return (Reason("region", f"{region.id} is in one place: {why}", plan.graph.operator(region.entry).location),)
@@ -187,11 +190,12 @@ def sequential_operators(plan: Plan, apart: Collection[str]) -> list[tuple[list[
 
 
 def forms_words(pe: PE) -> list[str]:
-    """The form of each of its segments, and why it is not native; and why operators share it that should not."""
+    """The form of each of its segments, why it is not native, and who is in it, or not, otherwise than asked for."""
     together = [f"in one PE: {reason_words(reason)}" for reason in pe.why_together]
+    apart = [f"not in one PE: {reason_words(reason)}" for reason in pe.why_apart]
     if len(pe.segments) == 1:
-        return [form_words(pe.segments[0]), *together]
-    return [*(f"{names(segment.operators)}: {form_words(segment)}" for segment in pe.segments), *together]
+        return [form_words(pe.segments[0]), *together, *apart]
+    return [*(f"{names(segment.operators)}: {form_words(segment)}" for segment in pe.segments), *together, *apart]
 
 
 def form_words(segment: Segment) -> str:

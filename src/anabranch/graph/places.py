@@ -27,13 +27,22 @@ class Clock:
 
 
 @dataclass(frozen=True)
+class Lines:
+    """Tuples go to a sink as the lines that it writes to its file: they are made in the channels they come from."""
+
+    sink: str
+    format: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
 class Arrival:
     """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order.
 
     With `bounds`, channels have ranges of the key instead of hashes. Where streams have met before, its tuples have
     come on one of several `paths`. With a `clock`, it is only the tuples that move the time, for those channels that
     they are not in. A stream that has come `again` has come so many times before, for other operators of the place, and
-    has been elsewhere since.
+    has been elsewhere since. What comes as `lines` is only put in order and written.
     """
 
     stream: StreamId
@@ -44,6 +53,7 @@ class Arrival:
     clock: Clock | None = None
     paths: tuple[Lineage, ...] = ()
     again: int = 0
+    lines: Lines | None = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +84,8 @@ class Place:
 
     @property
     def has_turns(self) -> bool:
-        """Whether what it gives is numbered over all of its outputs: so it is where all items come to one channel."""
-        return self.is_prolific and self.region is None and len(self.outputs) > 1
+        """Whether what it gives is numbered over all of its outputs: of an item that is done in one channel."""
+        return self.is_prolific and len(self.outputs) > 1
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,9 @@ class Layout:
 
     What comes to the tail `is_ordered`, but for the only sink of a program, where that does without. Of several sinks
     each may refuse a tuple, and in the order it shows which does so first.
+
+    Its graph is that of the program, but for operators in two steps: `first_steps` names for each the one before it,
+    which makes parts where the tuples are.
     """
 
     graph: Graph
@@ -98,6 +111,7 @@ class Layout:
     arrivals: tuple[Arrival, ...]
     is_ordered: bool = True
     refused: tuple[tuple[str, str], ...] = ()  # regions that are in one place after all, and why
+    first_steps: tuple[tuple[str, str], ...] = ()
     _by_id: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -119,6 +133,10 @@ class Layout:
     def place_of(self, operator_id: str) -> Place:
         """Sinks are in the tail, but for those that tasks write."""
         return next((place for place in self.places if operator_id in place.operators), self._by_id[TAIL])
+
+    def made_for(self, operator_id: str) -> str | None:
+        """The operator that is put together of the parts that this one makes, if it does."""
+        return next((whole for whole, first in self.first_steps if first == operator_id), None)
 
     @property
     def has_parts(self) -> bool:
@@ -159,13 +177,29 @@ class Layout:
         return [way for way in found if way[0] != source]
 
     def first_channel(self, place: Place) -> int:
-        """Where its channels begin among those of its level."""
+        """Where its channels begin among those of its level; if it follows another, they are those of that one."""
+        place = self.leading(place)
         level = [other for other in self.places if other.level == place.level and not other.is_tail]
         before = [other for other in level[: level.index(place)] if other.follows is None]
         return sum(other.channels for other in before)
 
+    def leading(self, place: Place) -> Place:
+        """The one in whose tasks it runs: itself, unless it follows another."""
+        return place if place.follows is None else self.leading(self.place(place.follows))
+
     def following(self, place: Place) -> list[Place]:
-        return [other for other in self.places if other.follows == place.id]
+        """Those that run in its tasks, behind it, in the order in which tuples come to them."""
+        return [other for other in self.places if other.follows is not None and self.leading(other) == place]
+
+    def stays(self, arrival: Arrival) -> bool:
+        """Whether what comes to a place that follows is in its channels already."""
+        before, place = self.place_of(arrival.stream.operator), self.place(arrival.place)
+        return place.follows is not None and self.leading(before) == self.leading(place)
+
+    def coming_to(self, place: Place) -> list[Arrival]:
+        """What comes to a place, and to those that follow it, from elsewhere."""
+        inside = [place, *self.following(place)]
+        return [each for one in inside for each in self.arriving(one.id) if not self.stays(each)]
 
     def lineage_of_items(self, place: Place) -> Lineage:
         """What the items of a place are ordered by, once its streams have met."""

@@ -78,7 +78,8 @@ class PE:
     """Operators fused into one processing element. It never spans a place.
 
     `segments` are the functions it is cut into where not all of it can be native; sources are in none, and sinks only
-    where they take turns with others. `why_together` says why operators are in it that should have been by themselves.
+    where they take turns with others. `why_together` says why operators are in it that should have been by themselves,
+    and `why_apart` why others are not that should have been.
     """
 
     id: str
@@ -87,6 +88,7 @@ class PE:
     place: str
     segments: tuple[Segment, ...] = ()
     why_together: tuple[Reason, ...] = field(default=(), compare=False)
+    why_apart: tuple[Reason, ...] = field(default=(), compare=False)
 
 
 def _empty() -> Mapping[Any, Any]:
@@ -108,6 +110,8 @@ class Plan:
     phases: tuple[Phase, ...] = ()
     loop: Loop | None = None
     pes: tuple[PE, ...] = ()
+    light: Mapping[str, str] = field(default_factory=_empty)  # operators that are not worth channels, and why
+    worth: Mapping[str, str] = field(default_factory=_empty)  # regions that are, where that was weighed
 
     def region_of(self, operator_id: str) -> Region | None:
         return self._regions_by_operator.get(operator_id)

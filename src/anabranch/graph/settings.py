@@ -28,6 +28,7 @@ class Target:
     reads_slices: bool = True  # many tasks read the only source, a slice each
     reads_apart: bool = True  # sources that are drawn in turn have a task each
     writes_parts: bool = True  # many tasks write a folder
+    makes_lines: bool = True  # channels make the lines of a text file, which are only put in order behind them
     is_endless: bool = False
 
     @property

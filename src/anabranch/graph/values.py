@@ -76,10 +76,10 @@ def value_normalizer(kind: AttributeType) -> Converter:
     convert = _present_normalizer(kind)
     if not kind.optional:
         return convert
-    return lambda value: None if value is None or _is_missing(value) else convert(value)
+    return lambda value: None if value is None or is_missing(value) else convert(value)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether it is what pandas has for None: its NaT, which calls itself a datetime, and its NA."""
     kind = type(value)
     return kind.__name__ in ("NaTType", "NAType") and kind.__module__.partition(".")[0] == "pandas"
@@ -153,7 +153,7 @@ def _to_bytes(value: Any) -> bytes:
 
 def _to_datetime(value: Any) -> datetime:
     """Naive stays naive; what has a zone is expressed in UTC, so that equal moments are equal values."""
-    if not isinstance(value, datetime) or _is_missing(value):
+    if not isinstance(value, datetime) or is_missing(value):
         raise ValueProblem(f"datetime expected, got {_describe(value)}")
     if getattr(value, "nanosecond", 0):  # a Timestamp of pandas
         raise ValueProblem(f"{value} {TOO_FINE}")

@@ -141,14 +141,13 @@ def _verify_partition(plan: Plan) -> None:
 
 
 def _verify_region(plan: Plan, region: Region) -> None:
-    """A region is a path with one entry and one exit, of operators that may be parallel, under a key they share."""
-    edges = {(edge.source, edge.target) for edge in plan.graph.edges}
+    """A region is a path with one entry, of operators that may be parallel, under a key they share."""
     for one, other in zip(region.operators, region.operators[1:], strict=False):
-        if (one, other) not in edges:
+        onward = [edge.source_port for edge in plan.graph.edges if (edge.source, edge.target) == (one, other)]
+        if not onward:
             raise BuildError(f"{region.id} is no path: '{one}' does not feed '{other}'")
-    inner = set(region.operators[:-1])
-    if any(edge.source in inner and edge.target not in region.operators for edge in plan.graph.edges):
-        raise BuildError(f"{region.id} has an exit in its middle")
+        if sum(edge.source == one and edge.source_port in onward for edge in plan.graph.edges) > 1:
+            raise BuildError(f"{region.id} has an exit in its middle, on the stream from '{one}' to '{other}'")
     entry = plan.graph.operator(region.entry)
     names = (entry.inputs or entry.outputs)[0].schema.names
     for name in region.key:
@@ -159,7 +158,8 @@ def _verify_region(plan: Plan, region: Region) -> None:
         if properties.state is State.STATEFUL or (properties.state is State.PARTITIONED and not region.key):
             raise BuildError(f"'{operator_id}' cannot be parallel, but is in {region.id}")
     if region.last_joint is JointKind.SHUFFLE:
-        behind = [edge.target for edge in plan.graph.edges if edge.source == region.exit]
+        inside = dict.fromkeys(region.operators)
+        behind = [edge.target for edge in plan.graph.edges if edge.source in inside and edge.target not in inside]
         following = plan.region_of(behind[0]) if len(behind) == 1 else None
         if following is None or following.first_joint is not JointKind.SHUFFLE:
             raise BuildError(f"{region.id} ends with a shuffle into nothing")

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 from anabranch.errors import BuildError
-from anabranch.graph.model import Edge, StreamId
+from anabranch.graph.model import Edge, Graph, StreamId
 from anabranch.graph.order_keys import can_meet
 from anabranch.graph.places import PARTS, SOURCES, TAIL, Layout, Phase, Place
-from anabranch.graph.plan import PE, Plan
+from anabranch.graph.plan import PE, Ordering, Plan
 
 
 def verify_layout(plan: Plan, phase: Phase) -> None:
     """Raise a `BuildError` where a phase could not be executed as it is laid out."""
     layout = phase.layout
-    if plan.loop is None and layout.graph != plan.graph:
+    if plan.loop is None and not _is_of_the_program(plan.graph, layout):
         raise BuildError(f"the phase '{phase.name}' is of another program")
     _verify_homes(layout)
     _verify_sequence(layout)
     _verify_tail(layout)
+    _verify_ordering(plan, phase)
     for place in layout.places:
         _verify_place(layout, place)
         _verify_streams(layout, place)
         _verify_meetings(layout, place)
     for edge in layout.graph.edges:
         _verify_edge(layout, edge)
+
+
+def _is_of_the_program(graph: Graph, layout: Layout) -> bool:
+    """Whether a layout is of a program, but for what makes parts, and what puts them together."""
+    if not layout.first_steps:
+        return layout.graph == graph
+    wholes, makers = dict(layout.first_steps), [first for _, first in layout.first_steps]
+    operators = [each for each in layout.graph.operators if each.id not in makers]
+    known = [replace(each, target=wholes[each.target]) if each.target in wholes else each for each in graph.edges]
+    edges = [each for each in layout.graph.edges if each.source not in makers]
+    if [each.id for each in operators] != [each.id for each in graph.operators] or edges != known:
+        return False
+    pairs = zip(operators, graph.operators, strict=True)
+    return all(mine == theirs for mine, theirs in pairs if mine.id not in wholes)
 
 
 def verify_pe(plan: Plan, pe: PE) -> None:
@@ -60,16 +76,35 @@ def _verify_sequence(layout: Layout) -> None:
 
 
 def _verify_tail(layout: Layout) -> None:
-    """Only the one sink of a program may take what comes as it comes, where nothing else runs with it."""
+    """Only the one sink of a program may take what comes as it comes, or as lines, where nothing else runs with it."""
     is_alone = len(layout.graph.sinks) == 1 and not layout.place(TAIL).operators
     needs_order = any(getattr(sink.definition, "ordered", True) for sink in layout.graph.sinks)
     if not layout.is_ordered and (needs_order or not is_alone):
         raise BuildError("what comes to the tail is not put in order, and that would show")
+    for arrival in layout.arrivals:
+        if arrival.lines is not None and not (
+            is_alone and arrival.place == TAIL and layout.graph.sinks[0].id == arrival.lines.sink
+        ):
+            raise BuildError(f"'{arrival.stream.operator}' comes as lines to others than the only sink of a program")
+
+
+def _verify_ordering(plan: Plan, phase: Phase) -> None:
+    """What comes out of channels is put in order where the ordering of its region says so, and else not."""
+    layout = phase.layout
+    for arrival in (*layout.arriving(TAIL), *layout.arriving(PARTS)) if not phase.is_in_process else ():
+        region = plan.region_of(arrival.stream.operator)
+        if region is not None and (region.ordering is not Ordering.NONE) != layout.is_ordered:
+            how = "not put in order" if region.ordering is not Ordering.NONE else "put in order"
+            raise BuildError(f"what {region.id} gives is {how}, but its ordering is another")
 
 
 def _verify_place(layout: Layout, place: Place) -> None:
     if place.region is None and place.channels > 1 and place.id != PARTS:
         raise BuildError(f"{place.id} is no region, so it cannot have {place.channels} channels")
+    if any(layout.made_for(each) is not None for each in place.operators):
+        is_in_epochs = not any(arrival.key for arrival in layout.arriving(place.id))
+        if place.follows is None or len(place.operators) != 1 or not is_in_epochs:
+            raise BuildError(f"{place.id} is a first step, but not of tuples where they are")
     if place.is_ranked and len(place.operators) != 1:
         raise BuildError(f"{place.id} is put in order by what one operator gives, but has {len(place.operators)}")
     if place.channels < 1 or (place.channels > 1 and place.id in (SOURCES, TAIL)):
@@ -106,7 +141,8 @@ def _verify_edge(layout: Layout, edge: Edge) -> None:
     stream = StreamId(edge.source, edge.source_port)
     if not any(each.stream == stream and each.clock is None for each in layout.arriving(target.id)):
         raise BuildError(f"'{edge.target}' at {target.id} takes '{edge.source}', which does not arrive there")
-    if not target.is_tail and source.level >= target.level and target.follows is None:
+    is_beside = layout.leading(source) == layout.leading(target)
+    if not target.is_tail and source.level >= target.level and not is_beside:
         raise BuildError(f"{source.id} feeds {target.id}, which is not behind it")
 
 

@@ -55,7 +55,7 @@ class WindowAggregate(OperatorDefinition):
         if self.window.shape == "punctuated":
             return _PunctuatedWindows(operator, self)
         if self.window.is_by_time:
-            return _TimeWindows(operator, self)
+            return TimeWindows(operator, self)
         if self.window.shape == "tumbling":
             return _TumblingCountWindows(operator, self)
         return _SlidingCountWindows(operator, self)
@@ -111,7 +111,9 @@ class _Windows(Meaning):
         self.key_of = key_reader(schema, definition.key_names)
         self.group_of = key_reader(schema, definition.group_by)
         self.make = operator.outputs[0].schema.type._make  # type: ignore[attr-defined]  # a NamedTuple
-        self.closing: tuple[Any, ...] = ()  # the ranks of the output that is being made
+        # For engines: the ranks of the output that is being made, if one is, and of what went out as dead letters.
+        self.closing: tuple[Any, ...] = ()
+        self.letters: list[tuple[Any, ...]] = []
 
     def new_window(self) -> _Contents:
         return _Contents(self.definition, self.operator)
@@ -126,11 +128,17 @@ class _Windows(Meaning):
     ) -> Iterator[Emission]:
         self._note(window, accumulators, edges)
         yield 0, self.make(window.result(accumulators, edges))
+        self.closing = ()
 
     def _note(self, window: _Contents, accumulators: list[Accumulator | None], edges: dict[str, Any]) -> None:
         """Say where the output of a group will be among those of the moment, before anything can fail."""
         if self.definition.ranks:
             self.closing = tuple(window.result(accumulators, edges, self.definition.ranks))
+
+    def sends_letter(self, during: str) -> None:
+        if self.definition.ranks:
+            self.letters.append(self.closing)
+        self.closing = ()
 
     def punctuation(self, port: int) -> Emissions:
         return ()
@@ -203,7 +211,7 @@ class _SlidingCountWindows(_Windows):
             yield partial(self._emit, recent)
 
 
-class _TimeWindows(_Windows):
+class TimeWindows(_Windows):
     """Windows by event time or delta, closed by the stream's clock or by the key's own."""
 
     state = ("reached", "zones", "open")
@@ -229,7 +237,7 @@ class _TimeWindows(_Windows):
         if boundary > self.reached.get(clock, boundary - 1):
             self.reached[clock] = boundary
             yield from self._close_due(boundary, key)
-        if port == CLOCK:
+        if self._is_only_time(port, item):
             return
         reached = self.reached[clock]
         windows = self.axis.windows(time)
@@ -239,6 +247,10 @@ class _TimeWindows(_Windows):
             if end > reached:
                 window = self.open.setdefault(end, {}).setdefault(key, self.new_window())
                 window.add(item, self.group_of(item))
+
+    def _is_only_time(self, port: int, item: Any) -> bool:
+        """Whether a tuple moves the clock and is in no window."""
+        return port == CLOCK
 
     def _clock_of(self, key: Any) -> Any:
         return ("key", key) if self.has_key_clock else ("stream",)

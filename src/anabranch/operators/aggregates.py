@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from anabranch.errors import BuildError
@@ -27,7 +27,11 @@ class Accumulator(Protocol):
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A built-in aggregate function applied to an attribute."""
+    """A built-in aggregate function applied to an attribute.
+
+    Two are the compiler's own, for the halves of a `count_distinct`: `distinct_values`, and of how many such lists
+    `count_values` is the number of different ones.
+    """
 
     function: str
     attribute: str | None = None
@@ -49,10 +53,12 @@ class Aggregate:
         assert self.attribute is not None
         kind = schema[self.attribute]
         match self.function:
-            case "count_distinct":
+            case "count_distinct" | "count_values":
                 return AttributeType("int")
             case "collect":
                 return AttributeType("list", element=kind)
+            case "distinct_values":
+                return AttributeType("list", element=replace(kind, optional=False))
             case "mean" | "std":
                 _require(kind, (*NUMERIC, "bool"), self)
                 return AttributeType("float", optional=kind.optional)
@@ -92,6 +98,11 @@ class Aggregate:
                 return _Extreme(position, largest=True)
             case "count_distinct":
                 return _Distinct(position, kind)
+            case "distinct_values":
+                return _DistinctValues(position, kind)
+            case "count_values":
+                assert kind.element is not None
+                return _CountValues(position, kind.element)
             case "collect":
                 return _Collect(position)
             case "arg_max":
@@ -305,7 +316,7 @@ class _Distinct:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The key is a function, which cannot be pickled."""
-        return _Distinct, (self.position, self.kind), {"seen": self.seen}
+        return type(self), (self.position, self.kind), {"seen": self.seen}
 
     def add(self, item: Any) -> None:
         value = item[self.position]
@@ -314,6 +325,34 @@ class _Distinct:
 
     def result(self) -> int:
         return len(self.seen)
+
+
+class _CountValues(_Distinct):
+    """The same of lists of values."""
+
+    def add(self, item: Any) -> None:
+        self.seen.update(map(self.key, item[self.position]))
+
+
+class _DistinctValues:
+    """The first of all values that are the same."""
+
+    def __init__(self, position: int, kind: AttributeType) -> None:
+        self.position = position
+        self.kind = kind
+        self.key = value_key(kind)
+        self.seen: dict[Any, Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _DistinctValues, (self.position, self.kind), {"seen": self.seen}
+
+    def add(self, item: Any) -> None:
+        value = item[self.position]
+        if value is not None:
+            self.seen.setdefault(self.key(value), value)
+
+    def result(self) -> list[Any]:
+        return list(self.seen.values())
 
 
 class _Collect:

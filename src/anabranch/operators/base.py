@@ -64,6 +64,9 @@ class Meaning:
         """One input ended; most operators only care about the last (`finish`)."""
         return ()
 
+    def sends_letter(self, during: str) -> None:
+        """What it did failed, and goes out as a dead letter: for engines that ask for its place in the order."""
+
     def finish(self) -> Emissions:
         """All inputs ended; the engine passes the final punctuation on by itself."""
         return ()
@@ -80,9 +83,6 @@ class SinkMeaning(Meaning):
     For a stream it is resumed instead of opened, and synced after every stretch of tuples that is to count as one. A
     stretch that was not synced, or whose position was not kept, comes again.
     """
-
-    # Whether what comes again is in the output once all the same; where not, tuples are there once at least.
-    can_resume: ClassVar[bool] = False
 
     def open(self) -> None:
         """Get ready to write; what cannot be written is said here, before any tuple was processed."""

@@ -59,7 +59,7 @@ def routed(item: Any, operator: Operator) -> Emission:
             return operator.output(item.output), item.item
         names = ", ".join(output_names(operator))
         raise PlainProblem(f"there is no output {item.output!r}; the outputs are {names}")
-    if operator.outputs[0].name != "out":
+    if not operator.has_main_output:
         raise PlainProblem("it has only named outputs: say which one, with ab.to(name, tuple)")
     return 0, item
 

@@ -37,6 +37,7 @@ def operator_error(operator: Operator, cause: Exception, item: Any, during: str)
     calls_user_code = operator.kind in _CALLS_USER_CODE or not (operator.is_source or operator.is_sink)
     if isinstance(cause, RunError) and (not calls_user_code or cause.location == operator.location):
         return cause  # already said as it should be; from user code it would come from a run inside the run
+    item = operator.definition.shown(item)
     raised_at = user_line(cause.__traceback__)
     if raised_at is None and cause.__cause__ is not None:  # a StopIteration, which Python itself replaces
         raised_at = user_line(cause.__cause__.__traceback__)

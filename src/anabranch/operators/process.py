@@ -64,9 +64,9 @@ class _ProcessMeaning(Meaning):
         ]
         # Insertion order is the order of first arrival, which `finish` and `punctuation` follow.
         self.instances: dict[Any, Any] = {}
-        # For engines: whose turn it is there, and, where they ask for it, whose each tuple was that was given.
+        # For engines: whose turn it is there, and, where they ask for it, the output and the key of each tuple given.
         self.current: Any = None
-        self.given: list[Any] | None = None
+        self.given: list[tuple[int, Any]] | None = None
 
     def process(self, port: int, item: Any) -> Iterator[Emission]:
         instance = self._instance(self.readers[port](item))
@@ -99,7 +99,11 @@ class _ProcessMeaning(Meaning):
         for emission in each_emission(method(), self.operator):
             yield emission
             if self.given is not None:
-                self.given.append(key)
+                self.given.append((emission[0], key))
+
+    def sends_letter(self, during: str) -> None:
+        if self.given is not None and during != "process":
+            self.given.append((self.operator.output("dead_letter"), self.current))
 
 
 def _no_key(item: Any) -> None:

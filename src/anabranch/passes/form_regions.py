@@ -2,6 +2,9 @@
 
 Regions are formed from left to right, as close to the sources as possible, and grow while every safety condition
 holds. Every condition is an early exit that says why; the reasons become the explanation.
+
+Beyond the paper's fan-out of 1, an operator with several outputs may be in a region: that goes on on the main output,
+if one operator takes it, and the others are exits (design, section 3).
 """
 
 from __future__ import annotations
@@ -133,11 +136,6 @@ class _Former:
                     operator.location,
                 ),
             )
-        if len(operator.outputs) > 1:
-            names = ", ".join(port.name for port in operator.outputs)
-            hint = 'on_error="skip", which needs no output of its own' if operator.on_error == "dead_letter" else None
-            text = f"it has several output streams ({names}); a region has one exit"
-            return (Reason("region", text, operator.location, hint),)
         return ()
 
     # Growing (3.1, 3.3) -----------------------------------------------------------------------------------------
@@ -149,10 +147,18 @@ class _Former:
 
     def _next(self, region: _Growing) -> Operator | Reason | None:
         """The operator behind the region, if there is exactly one and it may be added to any region."""
-        leaving = self.index.leaving(region.operators[-1])
+        last = self.plan.graph.operator(region.operators[-1])
+        leaving = self.index.leaving(last.id)
         if not leaving:
             return None
-        last = self.plan.graph.operator(region.operators[-1])
+        if len(last.outputs) > 1:
+            # What an operator forwards is known of its main output; on the others tuples leave the region here.
+            leaving = tuple(edge for edge in leaving if last.has_main_output and edge.source_port == 0)
+            if not leaving:
+                names = ", ".join(port.name for port in last.outputs)
+                return Reason(
+                    "region", f"it ends at '{last.id}', which has several output streams ({names})", last.location
+                )
         if len(leaving) > 1:
             names = ", ".join(f"'{edge.target}'" for edge in leaving)
             return Reason("region", f"it ends at '{last.id}', whose stream goes to {names}", last.location)

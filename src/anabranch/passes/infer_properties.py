@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from anabranch.analysis import Findings, analyze_function, analyze_operator, cached_functions
-from anabranch.analysis.modules import look_around
+from anabranch.analysis.program import held_world, widen
 from anabranch.graph.model import Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Properties, Reason, Selectivity, State
@@ -24,14 +24,22 @@ from anabranch.operators.join import Join
 from anabranch.operators.map import Map
 from anabranch.operators.process import Process
 from anabranch.operators.sinks import SinkDefinition
-from anabranch.operators.sources import Generate
+from anabranch.operators.sources import Beacon, FromItems, Generate
 from anabranch.operators.split import Split
+from anabranch.passes.effects import has_effects
 
 _MOST_ROUNDS = 5
 
 
 def apply(plan: Plan) -> Plan:
-    look_around(thoroughly=True)
+    with held_world(plan.graph, thoroughly=True):
+        found = _infer_all(plan)
+        if any(map(_may_lead_anywhere, plan.graph.operators)) and widen():
+            found = _infer_all(plan)
+    return replace(plan, properties=MappingProxyType(found))
+
+
+def _infer_all(plan: Plan) -> dict[str, Properties]:
     for attempt in range(_MOST_ROUNDS):  # what is known of a cache depends on all operators that use it
         seen = cached_functions.version()
         found = {operator.id: infer(operator) for operator in plan.graph.operators}
@@ -39,7 +47,20 @@ def apply(plan: Plan) -> Plan:
             break
         if attempt == _MOST_ROUNDS - 2:
             cached_functions.give_up()
-    return replace(plan, properties=MappingProxyType(found))
+    return found
+
+
+def _may_lead_anywhere(operator: Operator) -> bool:
+    """Whether it may call what is not known."""
+    match operator.definition:
+        case Generate(fn=function, schema=schema) | Beacon(fn=function, schema=schema):
+            return bool(analyze_function(function, input=schema, output=None, emits="many").shared)
+        case FromItems(items=items):
+            return type(items) not in (tuple, range, dict, set, frozenset)  # others may run code of their own
+        case SourceDefinition():
+            return False
+        case _:
+            return has_effects(operator)
 
 
 def infer(operator: Operator) -> Properties:

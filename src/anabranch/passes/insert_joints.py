@@ -26,7 +26,7 @@ def shuffle_before(plan: Plan, index: GraphIndex, region: Region) -> tuple[Regio
     found = []
     for edge in index.entering(region.entry):
         before = plan.region_of(edge.source)
-        if before is not None and len(index.leaving(before.exit)) == 1:
+        if before is not None and len(index.leaving_all(before.operators)) == 1:
             found.append(before)
     return tuple(found)
 
@@ -40,7 +40,7 @@ def _first_joint(plan: Plan, index: GraphIndex, region: Region) -> JointKind:
 def _last_joint(plan: Plan, index: GraphIndex, region: Region) -> JointKind:
     if plan.graph.operator(region.exit).is_sink:
         return JointKind.SINK
-    leaving = index.leaving(region.exit)
+    leaving = index.leaving_all(region.operators)
     if len(leaving) == 1:
         behind = plan.region_of(leaving[0].target)
         if behind is not None and behind.entry == leaving[0].target:

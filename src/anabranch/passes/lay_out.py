@@ -12,11 +12,14 @@ from types import MappingProxyType
 from anabranch.errors import SourceError
 from anabranch.graph.degree import degree_of
 from anabranch.graph.model import Graph
-from anabranch.graph.places import Loop, Phase, Reading
+from anabranch.graph.places import Layout, Loop, Phase, Reading
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Reason
+from anabranch.operators.process import Process
+from anabranch.passes import choose_ordering
 from anabranch.passes.layout.assign_places import assign_places
 from anabranch.passes.layout.expected_size import expected_tuples, form_for
+from anabranch.passes.layout.lines_in_channels import with_lines
 from anabranch.passes.layout.part_files import with_parts
 from anabranch.passes.layout.rounds import Rounds, rounds_of
 from anabranch.passes.layout.source_reading import (
@@ -26,9 +29,11 @@ from anabranch.passes.layout.source_reading import (
     has_one_stream,
     must_stay,
 )
+from anabranch.passes.layout.two_steps import Steps, find_steps
 
 
 def apply(plan: Plan) -> Plan:
+    plan = choose_ordering.apply(_before_steps(replace(plan, phases=())))
     settings = plan.settings
     target = settings.target
     asked = degree_of(plan, settings.channels, target.usual_channels)
@@ -47,7 +52,7 @@ def apply(plan: Plan) -> Plan:
     rounds = rounds_of(plan)
     if isinstance(rounds, Rounds):
         return _in_rounds(plan, rounds)
-    return _laid_out(plan, _read_by_tasks("run", plan, writes_parts=target.writes_parts, why=rounds))
+    return _in_one_job(plan, why=rounds)
 
 
 def _in_process(plan: Plan, why: str) -> Plan:
@@ -65,19 +70,32 @@ def _read_here(plan: Plan, why: str) -> Plan:
 
 
 def _in_rounds(plan: Plan, rounds: Rounds) -> Plan:
-    before = _read_by_tasks("before", rounds.before, writes_parts=False)
+    before = _phase("before", rounds.before, assign_places(rounds.before, slices_sources=_is_cut(rounds.before)))
     layout = assign_places(rounds.round, slices_sources=False)
     plan = _laid_out(plan, before, Phase("round", Reading.ROUND, layout))
     return replace(plan, loop=Loop(rounds.entry.id, rounds.back))
 
 
-def _read_by_tasks(name: str, plan: Plan, *, writes_parts: bool, why: str = "") -> Phase:
-    target, graph = plan.settings.target, plan.graph
-    is_cut = target.reads_slices and can_be_cut(graph)
+def _in_one_job(plan: Plan, why: str) -> Plan:
+    target = plan.settings.target
+    is_cut = _is_cut(plan)
     layout = assign_places(plan, slices_sources=is_cut)
-    if writes_parts:
+    steps = find_steps(plan, layout, slices_sources=is_cut)
+    if steps.first:
+        layout = assign_places(steps.plan, slices_sources=is_cut, first_steps=steps.first)
+    if target.writes_parts:
         layout = with_parts(layout, target.cores)
-    if is_cut:
+    return _laid_out(_told_of_steps(plan, steps), _phase("run", plan, layout, why))
+
+
+def _is_cut(plan: Plan) -> bool:
+    return plan.settings.target.reads_slices and can_be_cut(plan.graph)
+
+
+def _phase(name: str, plan: Plan, layout: Layout, why: str = "") -> Phase:
+    """A phase whose sources tasks read."""
+    target, graph = plan.settings.target, plan.graph
+    if _is_cut(plan):
         return Phase(name, Reading.SLICES, layout, why)
     # Else nobody waits for what is wrong with partitions.
     is_apart = target.reads_apart and can_be_read_apart(graph, partitions=layout.waits_for_all)
@@ -93,8 +111,33 @@ def _why_here(graph: Graph) -> str | None:
 
 
 def _laid_out(plan: Plan, *phases: Phase) -> Plan:
-    plan = replace(plan, phases=phases)
+    if plan.settings.target.makes_lines:
+        phases = tuple(map(with_lines, phases))
+    plan = choose_ordering.apply(replace(plan, phases=phases))
     return _told_of_slices(plan) if plan.in_slices else plan
+
+
+def _told_of_steps(plan: Plan, steps: Steps) -> Plan:
+    """With what is done about operators in two steps: it is no key that they need, or not only."""
+    sequential = dict(plan.sequential)
+    for operator_id in steps.first:
+        text = "its windows are put together in one place, of parts that are made where its tuples are"
+        if isinstance(plan.graph.operator(operator_id).definition, Process):
+            text = "it is in one place, but what is not the most of an epoch is left out where its tuples are"
+        sequential[operator_id] = (Reason("parts", text, plan.graph.operator(operator_id).location),)
+    for operator_id, why in steps.whole.items():
+        reason = Reason("parts", f"it is not computed in two steps: {why}")
+        sequential[operator_id] = (*sequential.get(operator_id, ()), reason)
+    return replace(plan, sequential=MappingProxyType(sequential))
+
+
+def _before_steps(plan: Plan) -> Plan:
+    """A plan that was laid out for another target, as it was formed."""
+    sequential = {
+        each: plan.properties[each].about("state") if any(why.about == "parts" for why in reasons) else reasons
+        for each, reasons in plan.sequential.items()
+    }
+    return replace(plan, sequential=MappingProxyType(sequential))
 
 
 def _told_of_slices(plan: Plan) -> Plan:

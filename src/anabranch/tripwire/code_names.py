@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-_LOAD, _STORE, _DELETE, _MORE = (
-    dis.opmap[name] for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "EXTENDED_ARG")
+_LOAD, _LOAD_IN_CLASS, _STORE, _DELETE, _MORE = (
+    dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "EXTENDED_ARG")
 )
 # Code that names one of these may reach any attribute or global, by a text that it makes.
 _BY_TEXT = frozenset(
@@ -64,14 +64,17 @@ def _read(code: CodeType) -> CodeNames:
 
 
 def _globals_in(code: CodeType) -> Iterator[str]:
-    """The names of globals, a pair of bytes at a time: `dis` would take longer than all the rest."""
+    """The names of globals, a pair of bytes at a time: `dis` would take longer than all the rest.
+
+    Within a class statement any name may be one.
+    """
     pairs, more = code.co_code, 0
     for at in range(0, len(pairs), 2):
         operation, argument = pairs[at], pairs[at + 1] | more
         more = argument << 8 if operation == _MORE else 0
         if operation == _LOAD:
             yield code.co_names[argument >> 1]  # its last bit is for calls
-        elif operation in (_STORE, _DELETE):
+        elif operation in (_LOAD_IN_CLASS, _STORE, _DELETE):
             yield code.co_names[argument]
 
 

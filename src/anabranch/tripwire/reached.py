@@ -270,7 +270,7 @@ class Look:
 
     def _class_attribute(self, cls: type, name: str) -> None:
         value = vars(cls)[name]
-        if name in OF_CLASSES or type(value) in _LAYOUT:
+        if type(value) in _LAYOUT or (name in OF_CLASSES and not _is_computed(value)):
             return
         if is_users(cls):
             self._enter(f"the class attribute `{cls.__qualname__}.{name}`", name, value, *self._home(cls))
@@ -321,6 +321,11 @@ def _is_code(value: Any) -> bool:
     """A function, in whatever it is wrapped, or a class; but no object of the user's, which may have state."""
     kind = type(value)
     return issubclass(kind, property | staticmethod | classmethod) or (callable(value) and not is_users(kind))
+
+
+def _is_computed(value: Any) -> bool:
+    """Whether the user's own code gives what else would be one of Python's notes: `__annotations__` as a property."""
+    return issubclass(type(value), property | staticmethod | classmethod) or is_users(type(value))
 
 
 def _place_of(value: Any) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import sys
 import tempfile
@@ -56,8 +57,12 @@ def out_of_sight() -> Iterator[None]:
 
 def _is_of_tests(name: str) -> bool:
     """Modules of the tests, whatever their names: pytest gives them some of its own."""
-    file = getattr(sys.modules[name], "__file__", None)
-    return name.partition(".")[0] == "tests" or (file is not None and Path(file).is_relative_to(TESTS))
+    return name.partition(".")[0] == "tests" or _is_file_of_tests(getattr(sys.modules[name], "__file__", None))
+
+
+@functools.cache
+def _is_file_of_tests(file: str | None) -> bool:
+    return file is not None and Path(file).is_relative_to(TESTS)
 
 
 def reasons_against(module: ModuleType, trap: Trap, operator: Any) -> list[str]:

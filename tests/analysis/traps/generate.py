@@ -5,17 +5,19 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
+import multiprocessing
 import re
 import textwrap
 import zlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from .bodies import body_of
 from .effects import EFFECTS, NO_EFFECT, Effect, watching
 from .places import PLACES, Place, body_at
-from .probe import BASES, IMPORTED, Seen, observed, quiet
+from .probe import BASES, IMPORTED, Seen, observed, observed_pairs, quiet
 
 HEADER = f"""from typing import NamedTuple
 import os, sys, time
@@ -93,19 +95,31 @@ def make_traps(sample: int | None = None) -> tuple[Trap, ...]:
 
 @dataclass(frozen=True)
 class Generated:
+    pairs: frozenset[tuple[str, str]]  # all that were observed
     traps: tuple[Trap, ...]
     left_out: tuple[LeftOut, ...]
 
 
 @functools.cache
 def generated(is_sample: bool = False) -> Generated:
-    """The traps of every pair that was observed, or of the language's own and a few of the library."""
+    """The traps of every pair that was observed, or of the language's own and a few of the library.
+
+    To call everything that the library has with odd objects changes it: the module that `len` is from, say. So that
+    is done in a process of its own.
+    """
+    if is_sample:
+        return _generate(is_sample=True)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as apart:
+        return apart.submit(_generate, is_sample=False).result()
+
+
+def _generate(is_sample: bool) -> Generated:
     found: list[Trap | LeftOut] = []
     with quiet():
         for pair, seen in observed(is_sample).items():
             found += _traps_of(pair, seen)
     traps = tuple(one for one in found if isinstance(one, Trap))
-    return Generated(traps, tuple(one for one in found if isinstance(one, LeftOut)))
+    return Generated(observed_pairs(is_sample), traps, tuple(one for one in found if isinstance(one, LeftOut)))
 
 
 def _traps_of(pair: tuple[str, str], seen: Sequence[Seen]) -> Iterator[Trap | LeftOut]:
@@ -207,16 +221,22 @@ def trial(source: str) -> dict[str, Any]:
 
 
 def fires(source: str, kind: str, effect: Effect) -> tuple[bool, bool]:
-    """Whether the effect happens when the operator gets a few tuples, one after the other; and whether it raises."""
+    """Whether the effect happens when the operator gets a few tuples, one after the other; and whether it raises.
+
+    Instances live on, as in a run: what happens at their end changes no tuple.
+    """
     names = trial(source)
     operator = names["op_I"]
+    instances: dict[int, Any] = {}
     has_raised = False
     with watching(names, effect) as has_fired:
         for value in range(3):
             item = names["T"](value % 2, float(value))
             try:
                 if kind == "process":
-                    list(operator().process(item))
+                    if item.k not in instances:
+                        instances[item.k] = operator()
+                    list(instances[item.k].process(item))
                 else:
                     operator(item)
             except Exception:

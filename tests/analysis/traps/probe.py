@@ -242,22 +242,6 @@ def observed_pairs(is_sample: bool = False) -> frozenset[tuple[str, str]]:
     return frozenset(observed(is_sample))
 
 
-def _removals(code: types.CodeType, base: str, iterates_itself: bool) -> Iterator[frozenset[str]]:
-    """Nothing; then each method that is called; then all that are called, again and again until nothing is."""
-    yield frozenset()
-    first = set(_run(code, make_probe(base, frozenset(), iterates_itself), base)[0])
-    if iterates_itself and "__iter__" not in first:
-        return
-    for method in sorted(first):
-        yield frozenset({method})
-    gone: set[str] = set()
-    more = first
-    while more:
-        gone |= more
-        yield frozenset(gone)
-        more = set(_run(code, make_probe(base, frozenset(gone), iterates_itself), base)[0]) - gone
-
-
 if __name__ == "__main__":
     for kind, method in sorted(observed_pairs()):
         print(kind, method, sep="\t")

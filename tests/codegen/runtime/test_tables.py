@@ -124,6 +124,25 @@ def test_the_keys_of_saved_records_are_found_again(width: int) -> None:
     assert found.tolist() == [*range(100)]
 
 
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_single_keys_are_found_and_added_without_compiled_code(width: int) -> None:
+    rows = np.array([[at * 12345 - 2**62, -at, at % 7] for at in range(200)], np.int64)[:, :width]
+    table = tables.new_table(1024)
+    keys = tables.new_keys(table, width) if width > 1 else None
+    words = [tuple(row) for row in rows.tolist()]
+    tables.insert_all(table, keys, rows[:100], width)
+    assert [tables.find(table, keys, each) for each in words] == [*range(100), *[-1] * 100]
+    for slot in range(100, 200):
+        tables.insert(table, keys, words[slot], slot)
+    assert [tables.find(table, keys, each) for each in words] == [*range(200)]
+    assert all(tables.find(table, keys, each, before=200) < 0 for each in words), "it counts as emptied"
+
+    by_compiled_code = tables.new_table(1024)
+    own_keys = tables.new_keys(by_compiled_code, width) if width > 1 else None
+    tables.insert_all(by_compiled_code, own_keys, rows, width)
+    assert by_compiled_code.tolist() == table.tolist()
+
+
 @pytest.mark.parametrize(
     "keys",
     [

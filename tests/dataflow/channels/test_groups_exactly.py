@@ -17,8 +17,8 @@ from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Program
 from anabranch.run import as_program
 from tests.dataflow.channels.test_windows_exactly import WINDOWS, Noted, Odd, Reading, reading, readings, twice
-from tests.dataflow.layout.test_layouts_exactly import expected, outcome
-from tests.dataflow.simulated import Simulated, fusion_by
+from tests.dataflow.outcomes import expected, in_python, outcome
+from tests.dataflow.simulated import Simulated
 from tests.examples_drawn import drawn
 
 
@@ -88,17 +88,7 @@ def grouped(draw: st.DrawFn) -> Program:
 @given(grouped(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_windows_with_a_key_and_groups(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
-    found = outcome(
-        run_on,
-        cluster,
-        compile(program.graph),
-        Metrics(),
-        "python",
-        channels=channels,
-        stretch=stretch,
-        fuse=fusion_by(seed),
-    )
-    assert found == expected(program.graph)
+    assert in_python(cluster, program.graph, channels, stretch) == expected(program.graph)
     assert cluster.last is not None
     in_channels = [place.channels for place in cluster.last.layout.places if place.is_ranked]
     assert in_channels == ([channels] if program.graph.operator("aggregate").on_error == "stop" else [])

@@ -26,8 +26,8 @@ from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Program
 from anabranch.graph.schema import schema_of
 from anabranch.run import as_program
-from tests.dataflow.layout.test_layouts_exactly import expected, outcome
-from tests.dataflow.simulated import Simulated, fusion_by
+from tests.dataflow.outcomes import expected, in_python, outcome
+from tests.dataflow.simulated import Simulated
 from tests.examples_drawn import drawn
 
 START = datetime(2024, 2, 29, 22)
@@ -187,17 +187,7 @@ def joined(draw: st.DrawFn) -> Program:
 @given(joined(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_joins_over_windows_of_time(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
-    found = outcome(
-        run_on,
-        cluster,
-        compile(program.graph),
-        Metrics(),
-        "python",
-        channels=channels,
-        stretch=stretch,
-        fuse=fusion_by(seed),
-    )
-    assert found == expected(program.graph)
+    assert in_python(cluster, program.graph, channels, stretch) == expected(program.graph)
 
 
 def event(k: int, v: int, ts: float) -> Event:

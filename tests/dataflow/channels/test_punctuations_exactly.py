@@ -15,8 +15,8 @@ from anabranch.dataflow.result import Metrics
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Program
 from anabranch.run import as_program
-from tests.dataflow.layout.test_layouts_exactly import expected, outcome
-from tests.dataflow.simulated import Simulated, fusion_by
+from tests.dataflow.outcomes import expected, in_python, outcome
+from tests.dataflow.simulated import Simulated
 from tests.examples_drawn import drawn
 
 
@@ -152,17 +152,7 @@ def punctuated(draw: st.DrawFn) -> Program:
 @given(punctuated(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_punctuations_pass_parallel_regions(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)
-    found = outcome(
-        run_on,
-        cluster,
-        compile(program.graph),
-        Metrics(),
-        "python",
-        channels=channels,
-        stretch=stretch,
-        fuse=fusion_by(seed),
-    )
-    assert found == expected(program.graph)
+    assert in_python(cluster, program.graph, channels, stretch) == expected(program.graph)
 
 
 def test_windows_between_punctuations_have_channels() -> None:

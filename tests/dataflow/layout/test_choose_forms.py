@@ -165,7 +165,8 @@ def test_the_code_is_that_of_all_segments_and_names_their_operators() -> None:
     code = explain(MIXED).to_code()
     first, second = code.split("\n\n\n# PE2: ")
     assert first.startswith("# PE2: parse: Python form: `parse` calls json.loads (")
-    assert second.startswith("Root, later: native form\n\nimport ")
+    kept = "# Root keeps a Root by sensor: value: float, count: int"
+    assert second.startswith(f"Root, later: native form\n\n{kept}\n\nimport ")
     assert "# map 'parse'" in first
     assert "# Root (" in second
     assert "# later (" in second

@@ -16,40 +16,17 @@ from hypothesis import strategies as st
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.dataflow.result import Metrics, Result
-from anabranch.engines import fused, sequential
+from anabranch.dataflow.result import Metrics
+from anabranch.engines import fused
 from anabranch.engines.spark.runs.engine import run_on
-from anabranch.errors import RunError
-from anabranch.graph.model import Graph, Program
+from anabranch.graph.model import Program
 from anabranch.graph.settings import FUSIONS
 from anabranch.passes.layout.source_reading import must_stay
 from anabranch.run import as_program
-from tests.codegen.exactness import exact
 from tests.codegen.palette import RISING, Item, Running, programs, twice
+from tests.dataflow.outcomes import expected, on_simulated, outcome
 from tests.dataflow.simulated import Simulated
 from tests.examples_drawn import drawn
-
-
-def outcome(run: Any, *arguments: Any, **options: Any) -> tuple[Any, str | None]:
-    """The tuples of every sink, to the last bit, and the error."""
-    error = None
-    try:
-        result: Result = run(*arguments, **options)
-    except RunError as problem:
-        error = str(problem)
-        result = problem.result  # type: ignore[assignment]
-    return {name: exact(items) for name, items in result.collected.items()}, error
-
-
-def expected(graph: Graph) -> tuple[Any, str | None]:
-    return outcome(sequential.run, graph)
-
-
-def on_simulated(
-    graph: Graph, channels: int, stretch: int, fuse: str = "all", **options: Any
-) -> tuple[Any, str | None]:
-    plan = compile(graph)
-    return outcome(run_on, Simulated(**options), plan, Metrics(), channels=channels, stretch=stretch, fuse=fuse)
 
 
 class Both:

@@ -23,7 +23,8 @@ from anabranch.graph.settings import Settings, Target
 from anabranch.load import load_app
 from anabranch.run import as_program
 from tests.codegen.palette import Item, Running, aggregated, inverted, several, twice
-from tests.dataflow.layout.test_layouts_exactly import Both, Pair, expected, merged, on_simulated, renamed
+from tests.dataflow.layout.test_layouts_exactly import Both, Pair, merged, renamed
+from tests.dataflow.outcomes import expected, on_simulated
 from tests.examples_drawn import drawn
 
 

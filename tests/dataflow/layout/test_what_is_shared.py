@@ -9,7 +9,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.graph.settings import Settings, Target
 from anabranch.run import as_program
-from tests.dataflow.layout.test_layouts_exactly import expected, on_simulated
+from tests.dataflow.outcomes import expected, on_simulated
 
 
 class Bid(NamedTuple):

@@ -16,7 +16,7 @@ from anabranch.dataflow.runs.execute import execute
 from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.errors import AnabranchError
 from anabranch.graph.order_keys import Number
-from anabranch.graph.places import TAIL, Arrival, Clock, Layout, Loop, Phase, Place, Reading
+from anabranch.graph.places import TAIL, Arrival, Clock, Layout, Lines, Loop, Phase, Place, Reading
 from anabranch.graph.plan import PE, Plan, Segment
 from anabranch.graph.settings import Settings, Target
 from anabranch.run import as_program
@@ -131,6 +131,7 @@ CHANGES: dict[type, dict[str, list[Change]]] = {
         "places": [layout(lambda before: replace(before, places=before.places[::-1]))],
         "arrivals": [layout(lambda before: replace(before, arrivals=before.arrivals[1:]))],
         "is_ordered": [layout(lambda before: replace(before, is_ordered=False))],
+        "first_steps": [layout(lambda before: replace(before, first_steps=(("aggregate", "filter"),)))],
     },
     Place: {
         "id": [place("R1", lambda before: replace(before, id="R9"))],
@@ -161,6 +162,7 @@ CHANGES: dict[type, dict[str, list[Change]]] = {
         "paths": [arrival("R1", paths=())],
         "clock": [arrival("R1", clock=Clock(ab.tumbling(delta=1, on="price"), has_boundaries=True))],
         "again": [arrival("R1", again=1)],
+        "lines": [arrival(TAIL, lines=Lines("out", "csv")), arrival("R1", lines=Lines("out", "csv"))],
     },
     PE: {
         "operators": [pe_at("R1", lambda pe: [replace(pe, operators=pe.operators[:1])])],
@@ -175,12 +177,23 @@ CHANGES: dict[type, dict[str, list[Change]]] = {
 }
 # What is there for people, for the stages of the compiler, or asked of them.
 NOT_EXECUTED = {
-    Plan: ["graph", "settings", "properties", "regions", "sequential", "channels", "expected", "form"],
+    Plan: [
+        "graph",
+        "settings",
+        "properties",
+        "regions",
+        "sequential",
+        "channels",
+        "expected",
+        "form",
+        "light",
+        "worth",
+    ],
     Phase: ["why"],
     Layout: ["refused", "_by_id"],
     Place: [],
     Arrival: [],
-    PE: ["id", "why_together"],
+    PE: ["id", "why_together", "why_apart"],
     Segment: ["why_not_native"],
 }
 

@@ -20,7 +20,7 @@ from anabranch.engines import sequential
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
-from tests.dataflow.layout.test_layouts_exactly import expected, outcome
+from tests.dataflow.outcomes import expected, outcome
 from tests.dataflow.simulated import Simulated
 from tests.dataflow.sources.test_readers_exactly import TICKS, Sums, Tick, behind, made, partitioned, programs
 from tests.examples_drawn import drawn

@@ -26,7 +26,7 @@ from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Program
 from anabranch.passes.layout.source_reading import must_stay
 from anabranch.run import as_program
-from tests.dataflow.layout.test_layouts_exactly import expected, outcome
+from tests.dataflow.outcomes import expected, outcome
 from tests.dataflow.simulated import Simulated
 from tests.examples_drawn import drawn
 

@@ -246,8 +246,8 @@ def test_what_is_wrong_with_a_file_is_not_kept(tmp_path: Path, content: bytes) -
     with pytest.raises(SourceError):
         list(read_slice(graph.sources[0].definition, piece, chunk_size=10))  # type: ignore[arg-type]
     path.write_text("text\na\nb\n")
-    (batch,) = read_slice(graph.sources[0].definition, piece, chunk_size=10)  # type: ignore[arg-type]
-    assert batch.to_pylist() == [{"text": "a"}, {"text": "b"}]
+    (chunk,) = read_slice(graph.sources[0].definition, piece, chunk_size=10)  # type: ignore[arg-type]
+    assert chunk.batch.to_pylist() == [{"text": "a"}, {"text": "b"}]
 
 
 @pytest.mark.parametrize("content", ["", "word 0\n", "other words\n" * 100])
@@ -267,8 +267,8 @@ def test_a_file_that_was_mended_at_its_length_is_read_on(words: Path, tmp_path: 
     (words / "m.txt").write_text((words / "m.txt").read_text().replace("word 29", "mended!"))
     piece = log.all[-1].piece
     assert isinstance(piece, Slice)
-    (batch,) = read_slice(graph.sources[0].definition, piece, chunk_size=100)  # type: ignore[arg-type]
-    assert batch.to_pylist()[-1] == {"text": "mended!"}
+    (chunk,) = read_slice(graph.sources[0].definition, piece, chunk_size=100)  # type: ignore[arg-type]
+    assert chunk.batch.to_pylist()[-1] == {"text": "mended!"}
 
 
 class Looking:

@@ -197,6 +197,6 @@ def test_kept_lines_are_read_from_behind_their_checksum(format: str, lines: byte
     spool = tcp_spool.TcpSpool(source, tmp_path)
     entry = spool._entry(spool._kept_in_a_file(lines))
     definition = tcp_spool.as_files(source).definition
-    (batch,) = read_slice(definition, entry.piece, chunk_size=10)  # type: ignore[arg-type]
-    assert batch.to_pylist() == [{"text": "a b" if format == "lines" else "a\nb"}, {"text": "c"}]
+    (chunk,) = read_slice(definition, entry.piece, chunk_size=10)  # type: ignore[arg-type]
+    assert chunk.batch.to_pylist() == [{"text": "a b" if format == "lines" else "a\nb"}, {"text": "c"}]
     assert entry.size == len(lines)

@@ -13,7 +13,8 @@ from anabranch.analysis import shared_effects
 from anabranch.analysis.entry import location_of
 from anabranch.analysis.home import home_of
 from anabranch.analysis.lookup import static
-from anabranch.analysis.modules import look_around, moment
+from anabranch.analysis.modules import moment
+from anabranch.analysis.program import look_at_code
 from anabranch.analysis.special_methods import user_method
 from anabranch.codegen.functions import Refusal, UserFunction, method_of
 from anabranch.codegen.inference.body import Body
@@ -34,11 +35,11 @@ _known: WeakKeyDictionary[Any, dict[Methods, tuple[tuple[int, int], TypedClass |
 
 def type_class(factory: Callable[[], Any], methods: Mapping[str, Sequence[Type]]) -> TypedClass | Refusal:
     """The types in an operator class whose methods get arguments of these types."""
-    look_around()
     key = tuple((name, tuple(kinds)) for name, kinds in methods.items())
     known = _known.setdefault(factory, {})
-    if key not in known or known[key][0] != moment():
-        known[key] = moment(), _type_class(factory, dict(key))
+    with look_at_code(factory):
+        if key not in known or known[key][0] != moment():
+            known[key] = moment(), _type_class(factory, dict(key))
     return known[key][1]
 
 

@@ -13,6 +13,7 @@ from anabranch.codegen.native.records import Record
 from anabranch.codegen.native.values import NotNative
 from anabranch.codegen.native.visits import Visits
 from anabranch.codegen.part import Part
+from anabranch.codegen.stores.schema import schema_of
 from anabranch.graph.model import Operator
 from anabranch.operators.aggregate import WindowAggregate
 
@@ -137,7 +138,7 @@ def _taken(kernel: Kernel) -> Branch:
 
 
 def _learn(kernel: Kernel, lines: list[str]) -> Knowledge:
-    read: dict[str, None] = {}
+    read = dict(kernel.emitted_names)
     for line in lines:
         code = line.strip()
         if code.startswith("#"):
@@ -184,7 +185,7 @@ def _module(written: _Pass) -> Assembled:
     if kernel.imports:
         lines.insert(5, f"from anabranch.codegen.runtime import {', '.join(sorted(kernel.imports))}\n")
     return Assembled(
-        "\n".join(lines) + "\n",
+        "\n".join([*_stores(kernel.part, visits.records), *lines]) + "\n",
         tuple(arguments),
         dict(kernel.cells),
         visits.records,
@@ -194,6 +195,16 @@ def _module(written: _Pass) -> Assembled:
         dict(kernel.most_emitted),
         tuple(kernel.part.operators[int(branch.name.removeprefix("close_"))] for branch in closings),
     )
+
+
+def _stores(part: Part, records: dict[str, Record]) -> list[str]:
+    """What the operators keep, as comments."""
+    found = [
+        schema_of(part.operator(name), [word.path for word in record.words])
+        for name, record in records.items()
+        if not record.windows_of
+    ]
+    return [*(f"# {each}" for each in found if each is not None), ""] if found else []
 
 
 def _ordered(kernel: Kernel) -> list[Argument]:

@@ -18,7 +18,6 @@ from anabranch.codegen.inference import Builtin, Construct, Inlined, Member, To
 from anabranch.codegen.native import calls, comparisons, operators_on_numbers
 from anabranch.codegen.native.values import ALWAYS, NEVER, NotNative, Value, none
 from anabranch.codegen.types import BOOL, Type, join, type_of_value
-from anabranch.errors import Location
 
 if TYPE_CHECKING:
     from anabranch.codegen.native.bodies import Body
@@ -268,7 +267,3 @@ def as_type(body: Body, value: Value, kind: Type, node: ast.AST) -> Value:
     if value.type.kind != kind.kind and value.type.kind != "none":
         raise NotNative(f"has {value.type} where {kind} is expected", body.location(node))
     return value
-
-
-def location_in(file: str, node: ast.AST) -> Location:
-    return Location(file, getattr(node, "lineno", 1))

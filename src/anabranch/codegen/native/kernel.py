@@ -6,6 +6,7 @@ tuple as if it had never seen it: where Python would give another value (`bad`),
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -102,6 +103,7 @@ class Kernel:
         self.seen_modes: dict[tuple[int, str], list[Column | None]] = {}
         self.seen_growing: dict[int, bool] = {}
         self.state_names: dict[str, str] = {}  # variables of state, and whose
+        self.emitted_names: dict[str, None] = {}  # variables that are part of what operators emit
         self.most_emitted: dict[int, int] = {}
         self._numbers: dict[tuple[int, str], str] = {}  # variables for the numbers of texts of the current tuple
         if self.turns:
@@ -168,6 +170,12 @@ class Kernel:
         if known is None:
             known = self.arguments[role, of] = Argument(self.writer.fresh(hint), role, of)
         return known.name
+
+    def read_by(self, emitted: Value) -> None:
+        """What an operator emits it reads, whether or not anybody behind it does: what it keeps is its own affair."""
+        for member in (emitted.members or {}).values():
+            self.read_by(member)
+        self.emitted_names.update(dict.fromkeys(re.findall(r"[A-Za-z_]\w*", f"{emitted.code} {emitted.has}")))
 
     # Inputs -----------------------------------------------------------------------------------------------------
 

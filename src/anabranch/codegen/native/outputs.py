@@ -120,15 +120,25 @@ class Outputs:
 
     def begin(self, items: int) -> None:
         """Make ready for a batch."""
+        self.begin_piece()
+        for each in self._outputs:
+            needed = max(items, 256) if each.grows else items * each.most
+            if not needed <= each.room <= max(_MUCH * needed, _LITTLE):
+                self._make(each, needed)
+
+    def begin_piece(self) -> None:
+        """Go on with the batch; what was written before has been copied out."""
         if self._given >= 0:
             self._state.words[self._given] = 0
         for each in self._outputs:
             each.marks = Marks()
             if each.count_place >= 0:
                 self._state.words[each.count_place] = 0
-            needed = max(items, 256) if each.grows else items * each.most
-            if not needed <= each.room <= max(_MUCH * needed, _LITTLE):
-                self._make(each, needed)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was written or marked since then."""
+        return not any(self._count(each) or each.marks != Marks() for each in self._outputs)
 
     def _make(self, output: _Output, room: int) -> None:
         output.room, kept = room, self._count(output)
@@ -165,8 +175,10 @@ class Outputs:
         self._state.words[self._given] += 1
         return self._state.words[self._given] - 1
 
-    def marks(self) -> list[Marks]:
-        """The punctuations and ends so far."""
+    def begin_mark(self) -> list[Marks]:
+        """Turns are counted anew, so that they are the same in all channels. The punctuations and ends so far."""
+        if self._given >= 0:
+            self._state.words[self._given] = 0
         return [each.marks for each in self._outputs]
 
     def set_marks(self, marks: list[Marks]) -> None:

@@ -110,6 +110,9 @@ class NativeState:
             self._forget_closed(each)
         places = [(each, at) for each in self.operators.values() for at in _text_words(each.record)]
         held = [each.rows(self.count(each.record))[:, at] for each, at in places]
+        for numbers in held:
+            # A record that began anew still has what a closed window held in its tail, perhaps of an older pool.
+            numbers[numbers >= self.pool.count] = -1
         constants = np.arange(len(self.assembled.texts), dtype=np.int64)
         live = np.concatenate([constants, *held])
         renumbered = self.pool.compact(live[live >= 0])
@@ -172,6 +175,15 @@ class NativeState:
         for state in self.operators.values():
             if state.record.is_keyed:
                 self.set_cell(f"{state.record.prefix}_room", state.room)
+
+    def arrays(self) -> list[Array]:
+        """All that may be replaced by larger ones."""
+        pool = self.pool
+        own = [array for each in self.operators.values() for array in (each.table, each.records)]
+        return [*own, pool.table, pool.offsets, pool.bytes]
+
+    def is_moved(self, before: list[Array]) -> bool:
+        return any(one is not other for one, other in zip(self.arrays(), before, strict=True))
 
     def argument(self, role: str, of: tuple[Any, ...]) -> Array:
         if role == "pool":

@@ -25,6 +25,7 @@ from anabranch.operators.emissions import output_names
 from anabranch.operators.filter import Filter
 from anabranch.operators.flat_map import FlatMap
 from anabranch.operators.map import Map
+from anabranch.operators.parts import AggregateOfParts
 from anabranch.operators.process import Process
 from anabranch.operators.split import Split
 from anabranch.operators.union import Union
@@ -61,6 +62,7 @@ class Visits:
         """A tuple that an operator gives: as its type says, counted, and on its way."""
         self.current = operator
         normal = self.normal(operator.outputs[port].schema, value)
+        self.kernel.read_by(normal)
         stream = StreamId(operator.id, port)
         if self.part.consumers(stream) or stream not in self.part.outputs:  # what only leaves is counted there
             self.kernel.tally(f"emitted_{self.part.operators.index(operator.id)}_{port}")
@@ -120,6 +122,8 @@ class Visits:
                 self.distinct(operator, definition, value)
             case WindowAggregate():
                 window_visits.visit(self, operator, definition, value, edge.target_port)
+            case AggregateOfParts():
+                raise NotNative("puts windows together of parts, which are few", operator.location)
             case _:
                 raise NotNative(f"is a {operator.kind}, which has no native form", operator.location)
 

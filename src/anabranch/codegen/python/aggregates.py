@@ -185,6 +185,12 @@ class Slots:
             return SlotColumn(f"len({entry})", Type("int"), ("set()",), ("seen",), add_always=always, is_normal=True)
         return SlotColumn(f"len({entry})", Type("int"), (f"{{{key}}}",), ("seen",), (add,), is_normal=True)
 
+    def distinct_values(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        value, entry = self.read(name), self.entry(at)
+        add = f"{entry}.setdefault({key_of(self.schema, (name,), [value], self.names)}, {value})"
+        always = f"if {value} is not None: {add}" if self.schema[name].optional else add
+        return SlotColumn(f"list({entry}.values())", None, ("{}",), ("seen",), add_always=(always,))
+
     def collect(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         add = f"{self.entry(at)}.append({self.read(name)})"
         return SlotColumn(self.entry(at), None, (f"[{self.read(name)}]",), ("values",), (add,))
@@ -211,5 +217,6 @@ _AGGREGATES = {
     "max_": Slots.extreme,
     "arg_max": Slots.arg_max,
     "count_distinct": Slots.distinct,
+    "distinct_values": Slots.distinct_values,
     "collect": Slots.collect,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from operator import length_hint
 from typing import Any
@@ -16,25 +15,17 @@ from anabranch.codegen.cut_at_marks import Mark, Tuples, cut_at_marks, readers
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python.counting import Counting
-from anabranch.codegen.python.enclosure import ExitMeaning, Left, enclosed, exit_of
+from anabranch.codegen.python.enclosure import ExitMeaning, enclosed, exit_of
 from anabranch.codegen.python.failures import Failed, as_failed, find
 from anabranch.codegen.python.generator import Generator
 from anabranch.codegen.python.slots import SlotWindows
-from anabranch.codegen.python.state import State
+from anabranch.codegen.python.state import BegunOperator, State
 from anabranch.errors import RunError
-from anabranch.graph.model import Edge, Graph, Operator, StreamId
+from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.operators.base import PUNCTUATION, Meaning
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.operators.process import Process
 from anabranch.operators.traversal import Frame, Node, Traversal
-
-
-@dataclass(frozen=True)
-class BegunOperator:
-    """An operator that another form has begun: what it keeps (None for nothing), and how many of its inputs ended."""
-
-    meaning: Meaning | None
-    ended_inputs: int = 0
 
 
 class _HotTraversal(Traversal):
@@ -72,9 +63,12 @@ class _HotTraversal(Traversal):
         if isinstance(problem, Failed):
             raise problem
         try:
-            return super()._failed(frame, problem)
+            letter = super()._failed(frame, problem)
         except RunError as error:
             raise Failed(error) from None
+        if letter is not None and frame.node.meaning is not None:
+            frame.node.meaning.sends_letter(frame.during)
+        return letter
 
 
 class PythonElement:
@@ -82,18 +76,13 @@ class PythonElement:
 
     form = "python"
 
-    def __init__(
-        self, part: Part, *, origins: bool, tracks_changes: bool, begun: Mapping[str, BegunOperator] | None = None
-    ) -> None:
+    def __init__(self, part: Part, *, origins: bool, tracks_changes: bool) -> None:
         self.part = part
         self.metrics = {operator_id: OperatorMetrics() for operator_id in part.operators}
         graph = enclosed(part)
         figures = {operator.id: self.metrics.get(operator.id) or OperatorMetrics() for operator in graph.operators}
         self._traversal = _HotTraversal(graph, figures)
         self._traversal.element = self
-        for operator_id, known in (begun or {}).items():
-            node = self._traversal.nodes[operator_id]
-            node.meaning, node.ended_inputs = known.meaning or node.meaning, known.ended_inputs
         has_turns = origins and part.has_turns
         self.generator = Generator(
             self._traversal, has_origins=origins, has_turns=has_turns, tracks_changes=tracks_changes
@@ -105,9 +94,11 @@ class PythonElement:
             if isinstance(node.meaning, SlotWindows):
                 node.meaning.close = partial(self._close, operator_id)
         self._run = self.generator.loop(part.inputs)
+        self._generate_for_marks()
         self._counting = Counting(self.generator, figures)
         self._state = State(self.generator)
         self._begun = 0
+        self._late = dict.fromkeys(part.operators, 0)  # how many are counted
 
     @property
     def notes(self) -> list[str]:
@@ -117,6 +108,19 @@ class PythonElement:
     def source(self) -> str:
         """The generated text."""
         return self.generator.source
+
+    def _generate_for_marks(self) -> None:
+        """What may be needed at punctuations, ends and in loops, so that nothing is generated while tuples come."""
+        for edge in self._traversal.graph.edges:
+            source = self._traversal.nodes[edge.source].operator
+            is_driven = source.kind != "entry" and not self.generator.is_hot(source.id)
+            if self.generator.is_hot(edge.target) and (edge.is_feedback or is_driven or _works_at_marks(source)):
+                self.generator.arrival(edge)
+        for operator_id, node in self._traversal.nodes.items():
+            if isinstance(node.meaning, SlotWindows):
+                for during in node.meaning.closes:
+                    self.generator.closing(operator_id, during)
+        self.generator.is_complete = True
 
     def _exit(self, operator_id: str) -> ExitMeaning:
         meaning = self._traversal.nodes[operator_id].meaning
@@ -154,7 +158,7 @@ class PythonElement:
 
     def _mark(self, mark: Mark) -> None:
         self._begun = mark.start + 1
-        self.generator.clock[0] = mark.start
+        self.generator.clock[:] = mark.start, 0  # turns there are the same in all channels
         stream = self.part.inputs[mark.input]
         self._traversal.enter(stream.operator, stream.port, mark.item)
         self._traversal.settle()
@@ -216,20 +220,16 @@ class PythonElement:
         self._counting.add_up()
         self.generator.clock[1] = 0
         for operator_id, metrics in self.metrics.items():
-            metrics.late = self.meaning(operator_id).late
-        return [self._output(stream, each) for stream, each in zip(self.part.outputs, self._exits, strict=True)]
+            late = self.meaning(operator_id).late  # others may count there too
+            metrics.late += late - self._late[operator_id]
+            self._late[operator_id] = late
+        return [
+            each.taken(self.part.schema(stream)) for stream, each in zip(self.part.outputs, self._exits, strict=True)
+        ]
 
-    def _output(self, stream: StreamId, each: ExitMeaning) -> Chunk:
-        left, each.left = each.left, Left()
-        chunk = Chunk.of_rows(self.part.schema(stream), left.rows, punctuations=left.punctuations, is_last=left.is_last)
-        if each.clock is not None:
-            chunk.origins = np.array(left.origins, np.int64)
-            chunk.punctuation_origins = np.array(left.punctuation_origins, np.int64)
-        if each.has_turns:
-            chunk.turns = np.array(left.turns, np.int64)
-            chunk.punctuation_turns = np.array(left.punctuation_turns, np.int64)
-            chunk.ended = left.ended
-        return chunk
+    def go_on(self, begun: Mapping[str, BegunOperator]) -> None:
+        """From what another form has begun."""
+        self._state.go_on(begun)
 
     def save(self) -> bytes:
         return self._state.save()

@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
+from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part
 from anabranch.graph.model import Definition, Edge, Graph, Operator, Port, Record, StreamId
+from anabranch.graph.schema import Schema
 from anabranch.operators.base import Emission, OperatorDefinition, SinkMeaning
 
 
@@ -76,9 +80,22 @@ class ExitMeaning(SinkMeaning):
             self.left.ended = self.clock[0], self._turn(self.clock)
         return ()
 
+    def taken(self, schema: Schema) -> Chunk:
+        """What has left since this was last asked for."""
+        left, self.left = self.left, Left()
+        chunk = Chunk.of_rows(schema, left.rows, punctuations=left.punctuations, is_last=left.is_last)
+        if self.clock is not None:
+            chunk.origins = np.array(left.origins, np.int64)
+            chunk.punctuation_origins = np.array(left.punctuation_origins, np.int64)
+        if self.has_turns:
+            chunk.turns = np.array(left.turns, np.int64)
+            chunk.punctuation_turns = np.array(left.punctuation_turns, np.int64)
+            chunk.ended = left.ended
+        return chunk
+
     def _turn(self, clock: list[int]) -> int:
         clock[1] += 1
-        return clock[1]
+        return clock[1] - 1
 
 
 def exit_of(stream: StreamId) -> str:
@@ -102,7 +119,7 @@ def enclosed(part: Part) -> Graph:
     for stream in part.outputs:
         edges.setdefault(Edge(*_ends(stream)))
     operators = (*entries, *[operator for operator in part.graph.operators if operator.id in inside], *exits)
-    return Graph(part.graph.name, operators, tuple(edges))
+    return part.graph.part(operators, tuple(edges))
 
 
 def _ends(stream: StreamId) -> tuple[str, int, str, int]:

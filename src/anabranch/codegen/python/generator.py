@@ -14,7 +14,7 @@ from anabranch.codegen.python.inlines import NotInline
 from anabranch.codegen.python.items import Item, is_plain
 from anabranch.codegen.python.lines import Line, unpack, unpack_in_header
 from anabranch.codegen.python.names import Names
-from anabranch.codegen.python.slots import SlotWindows, has_slots, slot_windows, take_over
+from anabranch.codegen.python.slots import SlotWindows, has_slots, slot_windows
 from anabranch.codegen.python.unboxed import Fields, UnboxedInstances, fields_of
 from anabranch.codegen.python.unit import Unit
 from anabranch.codegen.python.visits import VISITS, inlined_methods, write_unboxed
@@ -50,6 +50,7 @@ class Generator:
         self.counts: list[int] = []
         self.touched_all = False  # whether any key may have changed since the state was last saved
         self.clock = [0, 0]  # the number of the item that is worked on, where origins are asked for, and of what left
+        self.is_complete = False  # whether all is generated that tuples may need
         self.files: dict[str, list[Line]] = {}  # the lines of each generated file
         self.fields: dict[str, Fields] = {}  # of operators whose instances are no objects
         self._counters: dict[tuple[str, int], int] = {}
@@ -77,10 +78,8 @@ class Generator:
 
     def _prepare_windows(self, operator: Operator, definition: WindowAggregate) -> None:
         if operator.on_error == "stop" and has_slots(definition):
-            begun, windows = self.node(operator.id).meaning, slot_windows(operator, definition)
-            self.node(operator.id).meaning = windows
+            self.node(operator.id).meaning = slot_windows(operator, definition)
             prepare(self, operator, definition)
-            take_over(windows, begun, definition)
 
     def _prepare_instances(self, operator: Operator, definition: Process) -> None:
         """Do without objects where that makes no difference."""
@@ -97,10 +96,7 @@ class Generator:
                 write_unboxed(trial, operator, methods[method], Item(schema, "item"), "key", fields)
         except NotInline:
             return
-        node = self.node(operator.id)
-        begun: Any = node.meaning
-        unboxed = node.meaning = UnboxedInstances(operator, fields)
-        unboxed.instances.update((key, fields.of(instance)) for key, instance in begun.instances.items())
+        self.node(operator.id).meaning = UnboxedInstances(operator, fields)
         self.fields[operator.id] = fields
 
     @property
@@ -273,6 +269,7 @@ class Generator:
 
     def define(self, name: str, lines: list[Line]) -> None:
         """Compile a function, which then is among the objects that generated code can name."""
+        assert not self.is_complete, f"{name} is generated while tuples come"
         text = "".join(line.text + "\n" for line in lines)
         file = f"<anabranch: {self.traversal.graph.name}, {name}, {next(_numbers)}>"
         self.files[file] = lines

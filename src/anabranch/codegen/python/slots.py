@@ -39,6 +39,7 @@ class SlotWindows(Meaning):
 
     close: Callable[[str], None]  # it is told when: at a "punctuation", or at the "finish"
     columns: Sequence[SlotColumn]
+    closes: tuple[str, ...] = ("finish",)
     first_entry = 0
     is_scalar = False  # whether a slot is its only entry, without a list around it
 
@@ -93,6 +94,8 @@ class CountSlots(KeySlots):
 
 class PunctuatedSlots(KeySlots):
     """A punctuation closes the windows of all keys."""
+
+    closes = ("punctuation", "finish")
 
     def punctuation(self, port: int) -> Emissions:
         self.close("punctuation")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anabranch.codegen.python.saving import Saver
-from anabranch.codegen.python.slots import SlotWindows, TimeSlots
+from anabranch.codegen.python.slots import SlotWindows, TimeSlots, take_over
 from anabranch.codegen.python.unboxed import Fields
+from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import Meaning
 from anabranch.operators.process import Process
 from anabranch.operators.traversal import Node
@@ -17,6 +19,14 @@ if TYPE_CHECKING:
     from anabranch.codegen.python.generator import Generator
 
 WHOLE, CHANGES = "whole", "changes"
+
+
+@dataclass(frozen=True)
+class BegunOperator:
+    """An operator that another form has begun: what it keeps (None for nothing), and how many of its inputs ended."""
+
+    meaning: Meaning | None
+    ended_inputs: int = 0
 
 
 class State:
@@ -61,6 +71,20 @@ class State:
                 self._traversal.nodes[operator_id].ended_inputs = count
         self._traversal.fed_back.clear()
         self._forget_changes()
+
+    def go_on(self, begun: Mapping[str, BegunOperator]) -> None:
+        """Take over what another form keeps, as the oracle would keep it."""
+        for operator_id, known in begun.items():
+            node = self._traversal.nodes[operator_id]
+            node.ended_inputs = known.ended_inputs
+            definition = node.operator.definition
+            if known.meaning is None:
+                continue
+            if isinstance(node.meaning, SlotWindows):
+                assert isinstance(definition, WindowAggregate)
+                take_over(node.meaning, known.meaning, definition)
+            else:
+                self._apply(node, WHOLE, _state_of(known.meaning))
 
     # Changes ------------------------------------------------------------------------------------------------------
 

@@ -329,8 +329,8 @@ def _exit(unit: Unit, edge: Edge, item: Item) -> None:
         exit_ = unit.names.constant(unit.generator.node(edge.target).meaning, "exit")
         unit.lines.add(f"{exit_}.left.origins.append(clock[0])")
         if unit.generator.has_turns:
-            unit.lines.add("clock[1] += 1")
             unit.lines.add(f"{exit_}.left.turns.append(clock[1])")
+            unit.lines.add("clock[1] += 1")
 
 
 def _sink(unit: Unit, edge: Edge, item: Item) -> None:

@@ -182,3 +182,52 @@ def _insert_allw(table: Array, keys: Array, count: int, width: int) -> None:
         for at in range(width):  # as scatter_words does for tuples
             combined = scatter(combined + keys[slot * width + at]) + at
         place_entry(table, combined, combined, slot, 0)
+
+
+# One key, from outside: without compiled code, for which the few that the oracle touches should not wait --------------
+
+_WORD = 2**64
+
+
+def find(table: Words, keys: Words | None, words: Key, before: int = 0) -> int:
+    """The same as `find1` and `findw`."""
+    hash, word = _hash_and_word(words)
+    last = len(table) - 1
+    at = (hash << 1) & last
+    while True:
+        slot = int(table[at + 1]) - 1 - before
+        if slot < 0 or (table[at] == word and (keys is None or _is_key(keys, slot, words))):
+            return slot
+        at = (at + 2) & last
+
+
+def insert(table: Words, keys: Words | None, words: Key, slot: int, before: int = 0) -> None:
+    """The same as `insert1` and `insertw`."""
+    hash, word = _hash_and_word(words)
+    last = len(table) - 1
+    at = (hash << 1) & last
+    while table[at + 1] > before:
+        at = (at + 2) & last
+    table[at : at + 2] = word, before + slot + 1
+    if keys is not None:
+        keys[slot * len(words) : (slot + 1) * len(words)] = words
+
+
+def _is_key(keys: Words, slot: int, words: Key) -> bool:
+    return tuple(keys[slot * len(words) : (slot + 1) * len(words)].tolist()) == words
+
+
+def _hash_and_word(words: Key) -> tuple[int, int]:
+    """Where an entry may stand, and its first word."""
+    if len(words) == 1:
+        return _scatter(words[0]), words[0]
+    combined = 0
+    for at, word in enumerate(words):
+        combined = (_scatter(combined + word) + at) % _WORD
+    return combined, combined - _WORD if combined >= _WORD // 2 else combined
+
+
+def _scatter(word: int) -> int:
+    word %= _WORD
+    product = (word ^ ONE_MASK) * (word ^ OTHER_MASK)
+    return (product ^ product >> 64) % _WORD

@@ -2,54 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields, replace
-from typing import Protocol
 
 import numpy as np
 
 from anabranch.codegen.build import build_elements
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
-from anabranch.codegen.stages import SavedTogether
+from anabranch.dataflow.channels.handing_on import Inbox, Pieces
 from anabranch.dataflow.order.meeting import Items, put_in_order
 from anabranch.dataflow.order.order_columns import LAST, Column, Columns, Moment, indices_of
 from anabranch.dataflow.order.pieces import Piece, join_pieces
+from anabranch.dataflow.order.ticks import schema_of_times
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.errors import RunError
 from anabranch.graph.order_keys import width
-from anabranch.graph.places import Arrival, Place
+from anabranch.graph.places import Arrival, Layout, Place
 from anabranch.graph.schema import Schema
 from anabranch.operators.metrics import OperatorMetrics
 
-Pieces = list[list[Piece]]  # by arrival
-
-
-class Follower(Protocol):
-    """What goes on in the same task with what a channel gives."""
-
-    place: Place
-    arriving: list[Arrival]
-
-    @property
-    def is_broken(self) -> bool: ...
-
-    def process(self, stretch: int, pieces: Pieces) -> Iterator[Row]: ...
-
-    def figures(self) -> Iterator[Row]: ...
-
-    def begin_figures(self) -> None: ...
-
 
 class Channel:
-    """One channel of a place in one task, and of those that follow it there."""
+    """One channel of a place in one task."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Follower]) -> None:
+    def __init__(self, job: Job, place: Place, inbox: Inbox) -> None:
         self.layout = job.layout
         self.place = place
-        self.followers = {follower.place.id: follower for follower in followers}
+        self.inbox = inbox
         self.sender = Sender(job.layout)
         self.element: ProcessingElement = build_elements(job.code[place.id])
         self.sender.begin(place.id, self.element)
@@ -59,33 +41,20 @@ class Channel:
         self.reporter = job.reporter(place.id)
         self.begin_figures()
 
-    @property
-    def state(self) -> Saved:
-        """All that is kept here and behind, to be saved and restored."""
-        behind = [follower.state for follower in self.followers.values() if isinstance(follower, Channel)]
-        states = [*self.kept(), *behind]
-        return states[0] if len(states) == 1 else SavedTogether(states)
-
     def kept(self) -> list[Saved]:
+        """What is to be saved and restored."""
         return [self.element]
 
     @property
     def is_broken(self) -> bool:
-        """Whether an operator stopped the run, here or behind."""
-        return self.has_stopped or any(follower.is_broken for follower in self.followers.values())
+        """Whether an operator stopped the run."""
+        return self.has_stopped
 
     # Stretches -----------------------------------------------------------------------------------------------------
 
-    def process_stretch(self, stretch: int, rows: list[Row]) -> Iterator[Row]:
-        pieces: Pieces = [[] for _ in self.arriving]
-        for row in rows:
-            pieces[row.arrival].append(row.piece(self.schema(row.arrival)))
-        yield from self.process(stretch, pieces)
-
     def schema(self, arrival: int) -> Schema:
         """Of a stream, as it arrives."""
-        stream = self.arriving[arrival].stream
-        return self.layout.graph.operator(stream.operator).outputs[stream.port].schema
+        return schema_on_arrival(self.layout, self.arriving[arrival])
 
     def process(self, stretch: int, pieces: Pieces) -> Iterator[Row]:
         if self.has_stopped:
@@ -96,7 +65,7 @@ class Channel:
         ]
         items = self.items(stretch, arrived)
         try:
-            outputs = self.element.process(items.batch)
+            outputs = self.element.process(items)
         except Stopped as stopped:
             self.has_stopped = True
             yield from self._sent(stretch, items, stopped.outputs)
@@ -120,19 +89,12 @@ class Channel:
     # Outputs ----------------------------------------------------------------------------------------------------
 
     def _sent(self, stretch: int, items: Items, outputs: list[Chunk]) -> Iterator[Row]:
-        local: dict[str, Pieces] = {}
-        for stream, chunk in zip(self.place.outputs, outputs, strict=True):
-            piece = self.piece(items, chunk)
-            for arrival in self.layout.leaving(stream):
-                follower = self.followers.get(arrival.place)
-                if follower is None:
-                    yield from self.sender.rows(arrival, stretch, piece)
-                elif not piece.is_empty:
-                    self.sender.note(arrival, piece)
-                    pieces = local.setdefault(arrival.place, [[] for _ in follower.arriving])
-                    pieces[follower.arriving.index(arrival)].append(piece)
-        for name, pieces in local.items():
-            yield from self.followers[name].process(stretch, pieces)
+        given = zip(self.place.outputs, self.pieces(items, outputs), strict=True)
+        yield from self.inbox.hand_on(self.sender, stretch, given)
+
+    def pieces(self, items: Items, outputs: list[Chunk]) -> list[Piece]:
+        """All outputs, as they go on."""
+        return [self.piece(items, chunk) for chunk in outputs]
 
     def piece(self, items: Items, chunk: Chunk) -> Piece:
         """An output with the columns of its order, and where its punctuations and its end are."""
@@ -164,8 +126,6 @@ class Channel:
         """What was counted since `begin_figures`, or the start."""
         self.reporter.write()
         yield self.sender.figures(self.counted(), 0, list(self.element.notes))
-        for follower in self.followers.values():
-            yield from follower.figures()
 
     def counted(self) -> dict[str, OperatorMetrics]:
         return {
@@ -178,34 +138,39 @@ class Channel:
     def begin_figures(self) -> None:
         """Count from here on: those of the batches before are with the driver."""
         self.before = {name: replace(counted) for name, counted in self.element.metrics.items()}
-        for follower in self.followers.values():
-            follower.begin_figures()
+
+
+def schema_on_arrival(layout: Layout, arrival: Arrival) -> Schema:
+    """Of a stream that comes to a place; only times come of one that moves a clock."""
+    known = layout.graph.operator(arrival.stream.operator).outputs[arrival.stream.port].schema
+    clock = arrival.clock
+    return known if clock is None or not clock.is_bare else schema_of_times(known, clock.window)
 
 
 def numbers_behind(items: Items, chunk: Chunk) -> tuple[Columns, Columns]:
     """The places in the order that tuples of an output have from their items, and those of its punctuations, if any."""
-    order = tuple(column[_known(chunk.origins)] for column in items.order)
+    order = tuple(column[known(chunk.origins)] for column in items.order)
     if not len(chunk.punctuations):
         return order, ()
-    return order, tuple(column[_known(chunk.punctuation_origins)] for column in items.order)
+    return order, tuple(column[known(chunk.punctuation_origins)] for column in items.order)
 
 
 def indices(chunk: Chunk) -> tuple[Column, Column]:
     """Which each tuple, and each punctuation, is of all that came from one item."""
-    origins, before = _known(chunk.origins), np.array(chunk.punctuations, np.int64)
+    origins, before = known(chunk.origins), np.array(chunk.punctuations, np.int64)
     if not len(before):
         return indices_of(origins), before
-    found = indices_of(np.insert(origins, before, _known(chunk.punctuation_origins)))
+    found = indices_of(np.insert(origins, before, known(chunk.punctuation_origins)))
     places = before + np.arange(len(before))
     return np.delete(found, places), found[places]
 
 
 def turns(chunk: Chunk) -> tuple[Column, Column]:
     """The same, of all that came from one item on any output."""
-    return _known(chunk.turns), _known(chunk.punctuation_turns)
+    return known(chunk.turns), known(chunk.punctuation_turns)
 
 
-def _known(origins: Column | None) -> Column:
+def known(origins: Column | None) -> Column:
     """Native code that never gives anything has none."""
     return np.empty(0, np.int64) if origins is None else origins
 

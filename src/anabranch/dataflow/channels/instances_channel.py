@@ -7,14 +7,15 @@ keeps for each key where that was.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk, as_columns
 from anabranch.codegen.pe import Saved, Stopped
-from anabranch.dataflow.channels.channel import Channel, Follower, numbers_of
+from anabranch.dataflow.channels.channel import Channel, known, numbers_of
+from anabranch.dataflow.channels.handing_on import Inbox
 from anabranch.dataflow.order.meeting import Items
 from anabranch.dataflow.order.order_columns import LAST, Columns, Moment, indices_of
 from anabranch.dataflow.order.pieces import Piece
@@ -25,8 +26,8 @@ from anabranch.graph.places import Place
 class InstancesChannel(Channel):
     """Of a ranked place: one operator of the user's own."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Follower]) -> None:
-        super().__init__(job, place, followers)
+    def __init__(self, job: Job, place: Place, inbox: Inbox) -> None:
+        super().__init__(job, place, inbox)
         element: Any = self.element  # in the Python form: instances with such methods are not native
         self.meaning = element.meaning(place.operators[0])
         self.meaning.given = []
@@ -46,8 +47,8 @@ class InstancesChannel(Channel):
             return  # all are known
         marks = [*items.ends, *items.punctuations]
         found: dict[Any, int] = {}  # new keys, and the items that they came with
-        for number, chunk in enumerate(items.batch.chunks):
-            turns = items.batch.turns
+        for number, chunk in enumerate(items.chunks):
+            turns = items.turns
             places = np.arange(len(items)) if turns is None else np.flatnonzero(turns == number)
             key_of = self.meaning.readers[number]
             rows = chunk.rows if chunk is not None else []
@@ -59,18 +60,24 @@ class InstancesChannel(Channel):
         for key, at in sorted(found.items(), key=lambda each: each[1]):
             self.firsts.by_key[key] = (self.stretch_now, *numbers_of(items, at))
 
-    def piece(self, items: Items, chunk: Chunk) -> Piece:
+    def pieces(self, items: Items, outputs: list[Chunk]) -> list[Piece]:
         self._note_new_keys(items)
-        return self.ranked_piece(items, chunk, as_columns(chunk), self._ranks(items, chunk))
+        given, self.meaning.given = self.meaning.given, []
+        found = []
+        for stream, chunk in zip(self.place.outputs, outputs, strict=True):
+            keys = [key for port, key in given if port == stream.port]
+            found.append(self.ranked_piece(items, chunk, as_columns(chunk), self._ranks(items, chunk, keys)))
+        return found
 
-    def _ranks(self, items: Items, chunk: Chunk) -> Columns:
+    def _ranks(self, items: Items, chunk: Chunk, given: list[Any]) -> Columns:
         """Where the key of what was given at a mark first came, and which it is of what was given for that key."""
-        origins = np.empty(0, np.int64) if chunk.origins is None else chunk.origins
+        origins = known(chunk.origins)
         is_given = np.isin(origins, [*items.ends, *items.punctuations])
         firsts = np.zeros((len(origins), len(self.ranks) - 1), np.int64)
-        given, self.meaning.given = self.meaning.given, []
         if given:
             firsts[is_given] = [self.firsts.by_key[key] for key in given]
+        if len(self.place.outputs) > 1:
+            return (*firsts.T, known(chunk.turns))  # all of one key are from one channel
         moments = np.column_stack([origins, firsts])
         is_new = np.any(moments[1:] != moments[:-1], axis=1)
         return (*firsts.T, indices_of(np.concatenate([[0], np.cumsum(is_new)])[: len(origins)]))

@@ -6,28 +6,27 @@ channel's own tuples, so that the join can be told the time of the whole streams
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anabranch.codegen.stages import element_of
-from anabranch.dataflow.channels.channel import Channel, Follower, Pieces
+from anabranch.dataflow.channels.channel import Channel
+from anabranch.dataflow.channels.handing_on import Inbox, Pieces
 from anabranch.dataflow.order.meeting import Items, put_in_order
 from anabranch.dataflow.order.pieces import Piece
-from anabranch.dataflow.order.ticks import schema_of_times
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.graph.places import Place
-from anabranch.graph.schema import Schema
 
 
 class JoinChannel(Channel):
     """Of a place that begins with such a join. The clock is part of the join's state, so it is kept with that."""
 
-    def __init__(self, job: Job, place: Place, followers: Sequence[Follower]) -> None:
-        super().__init__(job, place, followers)
+    def __init__(self, job: Job, place: Place, inbox: Inbox) -> None:
+        super().__init__(job, place, inbox)
         element = element_of(self.element, place.operators[0])  # in the Python form: joins are not native
         self.join = element.meaning(place.operators[0])
         self.join.told = lambda: self.times[self.passed[element.at]]
@@ -36,13 +35,10 @@ class JoinChannel(Channel):
         self.has_tuples = [arrival.clock is None for arrival in self.arriving]
         self.is_datetime = [self._is_datetime(at) for at in range(len(self.arriving))]
 
-    def schema(self, arrival: int) -> Schema:
-        known, clock = super().schema(arrival), self.arriving[arrival].clock
-        return known if clock is None else schema_of_times(known, clock.window)
-
     def _is_datetime(self, arrival: int) -> bool:
-        clock = self.arriving[arrival].clock
-        return clock is not None and super().schema(arrival)[str(clock.window.on)].kind == "datetime"
+        clock, stream = self.arriving[arrival].clock, self.arriving[arrival].stream
+        schema = self.layout.graph.operator(stream.operator).outputs[stream.port].schema
+        return clock is not None and schema[str(clock.window.on)].kind == "datetime"
 
     def process(self, stretch: int, pieces: Pieces) -> Iterator[Row]:
         yield from super().process(stretch, pieces)
@@ -52,7 +48,7 @@ class JoinChannel(Channel):
     def items(self, stretch: int, arrived: list[Piece]) -> Items:
         """The tuples; and of the times between them, how many come before each, and the largest of so many."""
         lineages = [arrival.lineage for arrival in self.arriving]
-        turns = put_in_order(arrived, lineages).batch.turns  # a time stands behind the tuple that it is of
+        turns = put_in_order(arrived, lineages).turns  # a time stands behind the tuple that it is of
         assert turns is not None
         is_item = np.array(self.has_tuples)[turns]
         self.passed = np.cumsum(~is_item)[is_item].tolist()

@@ -28,7 +28,7 @@ def tripwire_of(layout: Layout, code: Mapping[str, Code]) -> Tripwire:
         {
             place.id: _operators(code[place.id])
             for place in layout.places
-            if place.id in code and (place.region is not None or place.id == SOURCES)
+            if place.id in code and (place.region is not None or place.id == SOURCES or place.follows is not None)
         }
     )
 
@@ -55,16 +55,18 @@ def begun(job: Job, place: Place) -> Iterator[Change | None]:
     Inside, this process has the settings of the driver.
     """
     with job.settings.taken_over() as refused:
-        if refused is not None and place.id in job.code:
-            yield _of_a_setting(job, place.id, refused, "setting")
+        runs = next((each.id for each in _together(job.layout, place) if each.id in job.code), None)
+        if refused is not None and runs is not None:
+            yield _of_a_setting(job, runs, refused, "setting")
         else:
             yield _looked(job, place, job.tripwire.begin)
 
 
 def ended(job: Job, place: Place) -> Change | None:
     change = _looked(job, place, job.tripwire.end)
-    if change is None and place.id in job.tripwire.places:
-        change = _changed_setting(job, place.id, "end")
+    watched = next((each.id for each in _together(job.layout, place) if each.id in job.tripwire.places), None)
+    if change is None and watched is not None:
+        change = _changed_setting(job, watched, "end")
     return change
 
 
@@ -89,10 +91,8 @@ def _looked(
     return None
 
 
-def _together(layout: Layout, place: Place) -> Iterator[Place]:
-    yield place
-    for follower in layout.following(place):
-        yield from _together(layout, follower)
+def _together(layout: Layout, place: Place) -> list[Place]:
+    return [place, *layout.following(place)]
 
 
 def watch_rows(job: Job, place: Place, rows: Iterator[Row]) -> Iterator[Row]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anabranch.codegen.part import Part
 from anabranch.dataflow.layout.repeated_arrivals import as_entered
 from anabranch.dataflow.order.keyed_emission_order import ranked_part
 from anabranch.dataflow.tail.tail_part import belongs_inside, tail_part
-from anabranch.graph.model import StreamId
-from anabranch.graph.places import PARTS, SOURCES, TAIL, Layout, Phase, Place
+from anabranch.graph.model import Edge, Graph, Operator, Port, StreamId
+from anabranch.graph.places import PARTS, SOURCES, TAIL, Elsewhere, Layout, Phase, Place
 from anabranch.graph.plan import Plan
 from anabranch.operators.aggregate import WindowAggregate
+from anabranch.operators.candidates import FindCandidates
 from anabranch.operators.distinct import Distinct
+from anabranch.operators.parts import MakeParts
 
 
 def part_at(plan: Plan, phase: Phase, place: Place) -> Part | None:
@@ -28,8 +32,27 @@ def part_in_tasks(layout: Layout, place: Place) -> Part | None:
         return None
     if place.is_ranked and has_windows(layout, place):
         return ranked_part(layout, place)
+    if layout.made_for(place.operators[0]) is not None:
+        return _part_of_first_step(layout, place)
     graph, streams = as_entered(layout, place.id)
     return Part(graph, place.operators, streams, place.outputs)
+
+
+def _part_of_first_step(layout: Layout, place: Place) -> Part:
+    """The windows by themselves, which take tuples with positions, and give what parts are made of; or the search."""
+    operator = layout.graph.operator(place.operators[0])
+    [into], [out], [stream] = operator.inputs, operator.outputs, place.inputs
+    match operator.definition:
+        case MakeParts() as making:
+            into, out = replace(into, schema=making.numbered), replace(out, schema=making.given)
+            step = replace(operator, definition=making.windows, inputs=(into,), outputs=(out,))
+        case FindCandidates(search=search, found=found):
+            step = replace(operator, definition=search, outputs=(found,))
+        case other:
+            raise AssertionError(f"{other} is no first step")
+    source = Operator(stream.operator, Elsewhere(), (), (Port("out", into.schema),), operator.location)
+    graph = Graph(layout.graph.name, (source, step), (Edge(source.id, 0, step.id, 0),))
+    return Part(graph, place.operators, (StreamId(source.id),), place.outputs)
 
 
 def part_behind_the_source(layout: Layout) -> Part | None:
@@ -55,6 +78,7 @@ def part_of_tail(plan: Plan, phase: Phase) -> Part | None:
         known = [each for segment in segments for each in segment.operators]
         inside = [sink.id for sink in graph.sinks if sink.id in known]
     else:
+        taken |= {arrival.lines.sink for arrival in layout.arriving(TAIL) if arrival.lines is not None}
         inside = [sink.id for sink in graph.sinks if sink.id not in taken and belongs_inside(graph, sink, plan.form)]
     return tail_part(graph, layout.place(TAIL).operators, streams, inside)
 

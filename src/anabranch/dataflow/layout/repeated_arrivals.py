@@ -33,4 +33,4 @@ def _told_apart(layout: Layout, graph: Graph, arrival: Arrival) -> Graph:
     taken = [edges for place, edges in layout.ways(arrival.stream) if place == arrival.place][arrival.again]
     edges = tuple(replace(edge, source=name) if edge in taken else edge for edge in graph.edges)
     again = Operator(name, Elsewhere(), (), source.outputs, source.location)
-    return Graph(graph.name, (*graph.operators, again), edges)
+    return graph.part((*graph.operators, again), edges)

@@ -19,7 +19,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.part import Part
 from anabranch.dataflow.order.order_columns import Columns
 from anabranch.dataflow.order.pieces import Piece
-from anabranch.graph.model import Edge, Graph, Operator, Port, StreamId
+from anabranch.graph.model import Edge, Operator, Port, StreamId
 from anabranch.graph.order_keys import width
 from anabranch.graph.places import Elsewhere, Layout, Place
 from anabranch.graph.schema import Attribute, AttributeType, Schema
@@ -41,6 +41,9 @@ def ranked_part(layout: Layout, place: Place) -> Part:
     taken = operator.inputs[0].schema
     if numbers:
         taken = _extended(taken, behind=[Attribute(name, _INT) for name in numbers])
+        late = getattr(operator.definition, "late", None)  # that output gives what is taken
+        outputs = [replace(each, schema=taken) if each.name == late else each for each in ranked.outputs]
+        ranked = replace(ranked, outputs=tuple(outputs))
     source, port = layout.graph.operator(arriving[0].stream.operator), arriving[0].stream.port
     inputs = [replace(operator.inputs[0], schema=taken)]
     edges = [Edge(source.id, port, operator.id, 0)]
@@ -53,7 +56,7 @@ def ranked_part(layout: Layout, place: Place) -> Part:
         edges.append(Edge(clock.id, 0, operator.id, CLOCK))
         streams.append(StreamId(clock.id))
         outside.append(clock)
-    graph = Graph(layout.graph.name, (*outside, replace(ranked, inputs=tuple(inputs))), tuple(edges))
+    graph = layout.graph.part((*outside, replace(ranked, inputs=tuple(inputs))), tuple(edges))
     return Part(graph, place.operators, tuple(streams), place.outputs)
 
 
@@ -72,7 +75,7 @@ def _with_ranks(
     columns = [(rank, column) for rank, (column, _) in zip(ranks, added, strict=True)]
     columns += [(name, _seeing(column, taken)) for name, column in definition.columns]
     more = [Attribute(rank, kind) for rank, (_, kind) in zip(ranks, added, strict=True)]
-    outputs = (replace(operator.outputs[0], schema=_extended(given, before=more)),)
+    outputs = (replace(operator.outputs[0], schema=_extended(given, before=more)), *operator.outputs[1:])
     return numbers, replace(
         operator, definition=replace(definition, columns=tuple(columns), ranks=ranks), outputs=outputs
     )
@@ -95,6 +98,9 @@ def _extended(schema: Schema, *, before: Sequence[Attribute] = (), behind: Seque
     attributes = (*before, *schema.attributes, *behind)
     members = [(attribute.name, Any) for attribute in attributes]
     kind: Any = NamedTuple(schema.name, members)  # type: ignore[misc]  # known only now
+    if behind:
+        # Dead letters show tuples as the user knows them.
+        kind.__repr__ = lambda item: repr(as_known(item, schema.type))  # type: ignore[method-assign]
     return Schema(kind, attributes)
 
 
@@ -147,6 +153,15 @@ def with_numbers(piece: Piece, stretch: int, schema: Schema) -> Piece:
         added = zip(*(column.tolist() for column in numbers), strict=True)
         made = Chunk.of_rows(schema, [make((*row, *more)) for row, more in zip(chunk.rows, added, strict=True)])
     return replace(piece, chunk=made)
+
+
+def without_numbers(chunk: Chunk, schema: Schema) -> Chunk:
+    """Tuples that had numbers, as they go on."""
+    count = len(schema.names)
+    if chunk.has_batch:
+        batch = chunk.batch
+        return Chunk.of_batch(schema, pa.record_batch(batch.columns[:count], pa.schema(list(batch.schema)[:count])))
+    return Chunk.of_rows(schema, [as_known(row, schema.type) for row in chunk.rows])
 
 
 def without_ranks(chunk: Chunk, schema: Schema, numbers: int) -> tuple[Chunk, Columns]:

@@ -13,12 +13,11 @@ from anabranch.dataflow.order.pieces import Piece
 from anabranch.graph.order_keys import Lineage, Number, merge_lineages
 
 
-@dataclass(frozen=True, eq=False)
-class Items:
-    """A batch, and for each of its items the numbers of its place in the order."""
+@dataclass(eq=False)
+class Items(Batch):
+    """A batch with the numbers of the place of each of its items in the order."""
 
-    batch: Batch
-    order: Columns
+    order: Columns = ()
     ends: tuple[int, ...] = ()  # which items are ends of streams
     punctuations: tuple[int, ...] = ()  # and which are punctuations
 
@@ -46,12 +45,12 @@ def put_in_order(pieces: Sequence[Piece], lineages: Sequence[Lineage]) -> Items:
     marks = [_marks(piece, np.flatnonzero(turn == number)) for number, piece in enumerate(pieces)]
     ends = tuple(end for of_stream, _ in marks for end in of_stream)
     punctuations = tuple(each for _, of_stream in marks for each in of_stream)
-    return Items(Batch(chunks, turn), order, ends, punctuations)
+    return Items(chunks, turn, order, ends, punctuations)
 
 
 def _alone(piece: Piece) -> Items:
     order, count = _order_of_items(piece)
-    return Items(Batch((_marked(piece),)), order, *_marks(piece, np.arange(count)))
+    return Items((_marked(piece),), None, order, *_marks(piece, np.arange(count)))
 
 
 def _marks(piece: Piece, places: Column) -> tuple[tuple[int, ...], tuple[int, ...]]:

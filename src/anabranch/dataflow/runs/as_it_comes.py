@@ -45,7 +45,7 @@ class AsItComes(Execution):
         with closing(sources), closing(_with_pauses(sources, _STRETCHES * job.stretch)) as drawn:
             while not task.has_ended:
                 rows = list(spool(task.rows(drawn), job.scratch if job.shares_files else ""))
-                self.tail.add_figures([task.figures()])
+                self.tail.add_figures(list(task.figures()))
                 if rows:
                     run_next(self.config.transport, job, self.tail, rows, shield)
 

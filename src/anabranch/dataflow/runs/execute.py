@@ -13,6 +13,7 @@ from anabranch.graph.places import Reading
 from anabranch.graph.plan import Plan
 from anabranch.graph.verify import verify_plan
 from anabranch.passes.layout.lineages import verify_order_keys
+from anabranch.passes.layout.lines_in_channels import verify_lines
 
 
 def execute(config: RunConfig) -> Result:
@@ -23,6 +24,7 @@ def execute(config: RunConfig) -> Result:
         raise BuildError("the plan is not laid out yet")
     for phase in plan.phases:
         verify_order_keys(phase.layout)
+        verify_lines(phase.layout)
     config.metrics.notes += notes_of(plan)
     execution = _execution_of(config)
     with carrying_result(execution.result):

@@ -29,11 +29,6 @@ class DrawnStretch:
     def __len__(self) -> int:
         return self._settled + len(self._rows_turns)
 
-    @property
-    def tuples(self) -> int:
-        """How many of its items are no ends."""
-        return len(self) - len(self._ended)
-
     def add(self, number: int, item: Any) -> None:
         """A tuple, or the end of a stream."""
         self._rows_turns.append(number)
@@ -70,6 +65,5 @@ class DrawnStretch:
         end = None
         if number in self._ended:
             end, positions = (int(positions[-1]),), positions[:-1]
-        schema, chunks = self._schemas[number], self._chunks[number]
-        chunk = join_chunks(schema, chunks) if chunks else Chunk.of_rows(schema, [])
+        chunk = join_chunks(self._schemas[number], self._chunks[number])
         return Piece(as_columns(chunk), (positions,), end)

@@ -7,7 +7,7 @@ ended by then are passed over, which does not change the order of the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from anabranch.dataflow.sources.reading import slices_of_file
 from anabranch.dataflow.sources.reading.slices import SLICE_SIZE
-from anabranch.dataflow.sources.source_order_by_columns import ColumnReader, Found
-from anabranch.dataflow.sources.source_slices import cut_source, read
+from anabranch.dataflow.sources.source_order_by_columns import ColumnReader
+from anabranch.dataflow.sources.source_slices import cut_source, read_all
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sources.located import located
@@ -144,9 +144,4 @@ def _by_order(source: Operator, stretch: int, size: int) -> list[ColumnReader] |
             cut = [("", cut_source(source, stretch, most=size))]
     if any(slices is None for _, slices in cut):
         return None
-    return [ColumnReader(source, name, _read_all(source, slices or ())) for name, slices in cut]
-
-
-def _read_all(source: Operator, slices: Iterable[Any]) -> Iterator[Found]:
-    for each in slices:
-        yield from read(source, each)
+    return [ColumnReader(source, name, read_all(source, slices or ())) for name, slices in cut]

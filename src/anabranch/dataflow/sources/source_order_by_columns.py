@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +22,10 @@ import pyarrow as pa
 from anabranch.codegen.chunks import Batch, Chunk, join_chunks, take_tuples
 from anabranch.codegen.columns import NoColumns
 from anabranch.dataflow.sources.partition_claims import Claims
-from anabranch.dataflow.sources.source_count import Failed
 from anabranch.dataflow.sources.source_order import Drawn, PartitionGuard, draw_rest
+from anabranch.dataflow.sources.source_slices import Found
 from anabranch.graph.model import Operator
-from anabranch.operators.base import FINAL, Partition, SourceDefinition, Unreadable
-
-Found: TypeAlias = Chunk | Unreadable | Failed  # what is read of a source, in its order
+from anabranch.operators.base import FINAL, Partition, SourceDefinition
 
 _ROWS_AT_ONCE = 4_096  # that are made of columns, where the rest is drawn by rows
 _MANY, _SMALL = 1_000, 16  # chunks, and tuples in one of them: with fewer on average, columns cost more than they save

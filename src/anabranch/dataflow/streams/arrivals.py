@@ -20,6 +20,7 @@ from anabranch.errors import AnabranchError, SourceError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.formats import file_format
 from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.patterns import has_pattern, matching_files, matching_names
@@ -165,7 +166,7 @@ class FilesArriving:
 
     def _entries(self, path: Path, slices: Sequence[Slice]) -> Iterator[Entry]:
         for at, each in enumerate(slices):
-            is_text = self.definition.format != "parquet" and not each.is_uncut
+            is_text = self.definition.format != "parquet" and not each.is_uncut and not each.is_compressed
             size = each.stop - each.start if is_text else _size(path) // len(slices)
             yield Entry(self.source.id, each, time.time(), size, len(slices) - at - 1)
 
@@ -189,7 +190,7 @@ def _size(path: Path) -> int:
 
 
 class NumbersArriving:
-    """The tuples of a `beacon`, as many as are due, or those of `from_items`."""
+    """The tuples of a `beacon`, as many as are due, or those of `from_items` or a frame."""
 
     def __init__(self, source: Operator, at_once: int, is_ending: threading.Event) -> None:
         self.source = source
@@ -204,6 +205,8 @@ class NumbersArriving:
                 self._count, self._rate = count, rate
             case FromItems(items=tuple() | range() as items):
                 self._count = len(items)
+            case FromFrame(frame=frame):
+                self._count = len(frame)
             case _:
                 raise AssertionError(f"'{source.id}' is no source of a stream")  # source_checks.py
 

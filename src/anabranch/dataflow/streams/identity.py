@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from anabranch.codegen.build import Code
@@ -15,7 +15,9 @@ from anabranch.graph.forms import Form
 from anabranch.graph.model import Operator
 from anabranch.graph.places import Layout, Place
 from anabranch.graph.schema import Schema
+from anabranch.operators.base import Unreadable
 from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.version import VERSION
 
@@ -70,6 +72,8 @@ def _code(operator: Operator) -> dict[str, Any]:
         texts.read(operator.definition.fn)
     elif isinstance(operator.definition, FromItems):
         return {"code": "", "values": {}, "items": _items(operator.definition.items)}
+    elif isinstance(operator.definition, FromFrame):
+        return {"code": "", "values": {}, "items": _marks_of(operator.definition.partitions(operator)[0])}
     elif not operator.is_source and not operator.is_sink:
         texts.read(operator.definition)
     return {"code": _mark("\n".join(texts.code)), "values": {name: _mark(text) for name, text in texts.values.items()}}
@@ -79,8 +83,13 @@ def _items(items: Any) -> str:
     """A mark of the contents of `from_items`, as far as they are plain."""
     if isinstance(items, range):
         return repr(items)
+    return _marks_of(items if isinstance(items, tuple) else ())  # others a stream refuses
+
+
+def _marks_of(items: Iterable[Any]) -> str:
     found = hashlib.sha256()
-    for item in items if isinstance(items, tuple) else ():  # others a stream refuses
+    for each in items:
+        item = each.raw if isinstance(each, Unreadable) else each
         found.update(f"{plain_text(item) or type(item).__qualname__}\n".encode(errors="surrogatepass"))
     return found.hexdigest()[:16]
 

@@ -7,9 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import cast
 
-import pyarrow as pa
-
-from anabranch.analysis.modules import held_world
+from anabranch.analysis.program import held_world
 from anabranch.codegen.build import build_elements, generate
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part
@@ -19,6 +17,7 @@ from anabranch.codegen.stages import element_of, functions_of
 from anabranch.dataflow.executed import Ran
 from anabranch.dataflow.layout.generating import segments_at
 from anabranch.dataflow.result import Metrics
+from anabranch.dataflow.transport.lines import LINES, encoded
 from anabranch.graph.model import Edge, Operator, StreamId
 from anabranch.graph.places import TAIL, Phase
 from anabranch.graph.plan import Plan
@@ -26,6 +25,7 @@ from anabranch.graph.values import copier
 from anabranch.operators.base import SinkMeaning
 from anabranch.operators.failures import after_failure
 from anabranch.operators.sinks import SinkDefinition
+from anabranch.operators.sinks.collect import CollectMeaning
 from anabranch.operators.sinks.write_file import WriteFileMeaning
 from anabranch.passes.effects import has_effects
 from anabranch.tripwire.telling import error_of
@@ -37,7 +37,7 @@ _HERE = "here"
 def _without_effects(part: Part) -> list[Operator]:
     """The operators in whose generated code constants may be built in: whoever shares nothing, or so it seems."""
     inside = [part.operator(name) for name in part.operators]
-    with held_world(thoroughly=False):
+    with held_world(part.graph, thoroughly=False):
         return [operator for operator in inside if not operator.is_sink and not has_effects(operator)]
 
 
@@ -64,14 +64,20 @@ class LocalPart:
         self.metrics = metrics
         self.taken = taken
         self.own = [sink for sink in graph.sinks if sink.id not in taken]
-        self.outside = [ChunkSink(sink) for sink in self.own if sink.id not in part.operators]
+        lines = [each.lines.sink for each in phase.layout.arriving(TAIL) if each.lines is not None]
+        self.outside = [
+            LineSink(sink) if sink.id in lines else ChunkSink(sink)
+            for sink in self.own
+            if sink.id not in part.operators
+        ]
         segments = segments_at(plan, phase.name, TAIL)
         self.element: ProcessingElement = build_elements(generate(part, segments, tracks_changes=tracks_changes))
         metrics.operators.update(self.element.metrics)
         self._safe = _without_effects(self.part)
         self._tripwire = Tripwire.of({_HERE: self._safe})
-        # Without operators what comes is what leaves, and need not be copied; only saved states know of its ends.
-        self._only_passes = not self.part.operators and not tracks_changes
+        # Without operators what comes is what leaves, and need not be copied; only saved states know of its ends, but
+        # those of lines nobody asks for.
+        self._only_passes = not self.part.operators and (not tracks_changes or bool(lines))
 
     def check(self) -> None:
         """Before what a run gave is taken for good: what is built into generated code is still what it was."""
@@ -137,7 +143,7 @@ class ChunkSink:
 
     def write(self, chunk: Chunk, metrics: Metrics) -> None:
         received = metrics[self.operator.id]
-        taken = self._write_batch(chunk.batch) if chunk.has_batch else 0
+        taken = self._write_at_once(chunk)
         received.received += taken
         for row in chunk.rows[taken:] if taken < len(chunk) else ():
             received.received += 1
@@ -150,6 +156,22 @@ class ChunkSink:
             except Exception as problem:
                 after_failure(self.operator, received, problem, row, "process")
 
-    def _write_batch(self, batch: pa.RecordBatch) -> int:
+    def _write_at_once(self, chunk: Chunk) -> int:
         """Files take columns, up to a row that fails: that one and the rest go to `process`."""
-        return self.meaning.write_chunk(batch) if isinstance(self.meaning, WriteFileMeaning) else 0
+        if isinstance(self.meaning, CollectMeaning):
+            return self.meaning.write_chunk(chunk)
+        if not chunk.has_batch or not isinstance(self.meaning, WriteFileMeaning):
+            return 0
+        return self.meaning.write_chunk(chunk.batch)
+
+
+class LineSink(ChunkSink):
+    """The same where the lines of a file come: they are only written."""
+
+    def __init__(self, operator: Operator) -> None:
+        super().__init__(operator)
+        self._copy = copier(LINES)
+
+    def _write_at_once(self, chunk: Chunk) -> int:
+        assert isinstance(self.meaning, WriteFileMeaning)
+        return self.meaning.write_lines(encoded(chunk))  # it remembers what is wrong with the line behind those

@@ -19,11 +19,13 @@ from anabranch.dataflow.order.pieces import Piece, cut_short, join_pieces
 from anabranch.dataflow.result import Metrics, Result, collected
 from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.local_part import LocalPart
+from anabranch.dataflow.transport.lines import LINES
+from anabranch.dataflow.transport.printing import say
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import unship_error, unship_figures
 from anabranch.dataflow.transport.spooling import fetch
-from anabranch.errors import RunError
+from anabranch.errors import OperatorError, RunError, SinkError
 from anabranch.graph.order_keys import width
 from anabranch.graph.places import TAIL, Phase
 from anabranch.graph.plan import Plan
@@ -38,6 +40,7 @@ class Arranged:
 
     items: Items | None
     error: RunError | None
+    said: tuple[Row, ...] = ()  # by tasks
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ class Tail:
                 self._put_aside([row])
             elif row.kind == Kind.ERROR:
                 found = Failure(row.stretch, *unship_error(bytes(row.payload), self.graph))
+            elif row.kind == Kind.PRINTED:
+                say([row])
             elif failed is None or row.stretch <= failed.stretch:
                 found = self._process_alone(row, failed, shield)
             if found is not None and found.is_before(failed):
@@ -170,8 +175,11 @@ class Tail:
         """What has arrived within a stretch, in order. Nothing is changed by this, so it may be done ahead."""
         failed: tuple[Moment, RunError] | None = None
         pieces: list[list[Piece]] = [[] for _ in self.arriving]
+        said: list[Row] = []
         for row in rows:
-            if row.kind == Kind.ERROR:
+            if row.kind == Kind.PRINTED:
+                said.append(row)
+            elif row.kind == Kind.ERROR:
                 found = unship_error(bytes(row.payload), self.graph)
                 if failed is None or found[0].is_before(failed[0]):
                     failed = found
@@ -185,18 +193,29 @@ class Tail:
             arrived = [self._cut(number, one, failed[0]) for number, one in enumerate(arrived)]
         lineages = [arrival.lineage for arrival in self.arriving]
         items = put_in_order(arrived, lineages) if self.local is not None else None
-        return Arranged(items, failed[1] if failed is not None else None)
+        return Arranged(items, failed[1] if failed is not None else None, tuple(said))
 
     def process(self, arranged: Arranged, shield: Shield) -> RunError | None:
         """Process the tuples of a stretch, and return the error that ends it."""
+        say(arranged.said)
         if self.local is not None and arranged.items:
             with shield:
-                self.local.process(arranged.items.batch, len(arranged.items), lambda begun: None)
+                self.local.process(arranged.items, len(arranged.items), lambda begun: None)
+        if arranged.error is not None:
+            self._count_unwritable(arranged.error)
         return arranged.error
 
+    def _count_unwritable(self, error: RunError) -> None:
+        """A sink has received the tuple that no line could be made of."""
+        sinks = [each.lines.sink for each in self.arriving if each.lines is not None]
+        for sink in sinks:
+            if isinstance(error, SinkError) or (isinstance(error, OperatorError) and error.operator == sink):
+                self.metrics[sink].received += 1
+
     def _schema(self, arrival: int) -> Schema:
-        stream = self.arriving[arrival].stream
-        return self.graph.operator(stream.operator).outputs[stream.port].schema
+        if self.arriving[arrival].lines is not None:
+            return LINES
+        return self.graph.schema(self.arriving[arrival].stream)
 
     def _cut(self, number: int, one: Piece, moment: Moment) -> Piece:
         return cut_short(one, self.arriving[number].lineage, moment)

@@ -35,6 +35,7 @@ class Kind(IntEnum):
     END = 7  # there are no stretches behind this one
     KEYS = 8  # of a partition
     CHANGE = 9  # of what channels share
+    PRINTED = 10  # what a task said in a stretch
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,12 @@ from anabranch.dataflow.executed import Fact, Ran, sending_of
 from anabranch.dataflow.order.order_columns import Column, Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.order.ticks import bare_times, latest, ticks
+from anabranch.dataflow.transport.lines import LineMaker
 from anabranch.dataflow.transport.routing import channels_of
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.shipping import Figures, ship_error, ship_figures
 from anabranch.errors import RunError
+from anabranch.graph.order_keys import Number
 from anabranch.graph.places import PARTS, TAIL, Arrival, Clock, Layout, Place
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.tripwire.arrays import written
@@ -44,9 +46,18 @@ class Sender:
         self.layout = layout
         self.sends_all = sends_all
         self.executed: dict[Fact, None] = {}  # by whom it is used, so far
+        self.makers = {
+            id(each): LineMaker(layout.graph.operator(each.lines.sink), each.lines)
+            for each in layout.arrivals
+            if each.lines is not None
+        }
         self.numbers = {place.id: number for number, place in enumerate(layout.places)}
-        self.arrivals = {
-            id(arrival): at for place in layout.places for at, arrival in enumerate(layout.arriving(place.id))
+        # What comes to a place that follows another comes to that one, which hands it on.
+        self.addresses = {
+            id(arrival): (self.numbers[place.id], at)
+            for place in layout.places
+            if place.follows is None
+            for at, arrival in enumerate(layout.coming_to(place))
         }
 
     def rows(self, arrival: Arrival, stretch: int, piece: Piece) -> Iterator[Row]:
@@ -56,6 +67,9 @@ class Sender:
         if arrival.clock is not None:
             self.note(arrival, piece)
             yield from self._clock_rows(arrival, arrival.clock, stretch, piece)
+            return
+        if arrival.lines is not None:
+            yield from self._lines(arrival, self.makers[id(arrival)], stretch, piece)
             return
         if place.channels == 1 or not arrival.key:
             if not piece.is_empty:
@@ -72,9 +86,25 @@ class Sender:
             mine = Piece(take_tuples(piece.chunk, positions), of_channel, piece.end, piece.punctuations)
             yield self._row(arrival, first + channel, stretch, mine)
 
-    def note(self, arrival: Arrival, piece: Piece) -> None:
+    def _lines(self, arrival: Arrival, maker: LineMaker, stretch: int, piece: Piece) -> Iterator[Row]:
+        """What a sink will write of a piece; an error where it could not, at that place in the order."""
+        if piece.is_empty:
+            return
+        made, error = maker.make(piece.chunk)
+        columns = None if piece.columns is None else tuple(column[: len(made)] for column in piece.columns)
+        lines = Piece(made, columns, piece.end, piece.punctuations)
+        self.note(arrival, lines, maker.format)
+        yield self._row(arrival, 0, stretch, lines)
+        if error is not None:
+            numbers = tuple(int(column[len(made)]) for column in piece.order)
+            # Before what failed when it had given the tuple: a sink has its turn first.
+            moment = Moment((*arrival.lineage, Number("line")), (*numbers, 0))
+            yield from self.error(stretch, moment, error)
+
+    def note(self, arrival: Arrival, piece: Piece, lines: str | None = None) -> None:
         """A piece goes where an arrival says."""
-        self.executed[sending_of(arrival, self.layout.place(arrival.place).channels, len(piece.order))] = None
+        channels = self.layout.place(arrival.place).channels
+        self.executed[sending_of(arrival, channels, len(piece.order), lines)] = None
 
     def _clock_rows(self, arrival: Arrival, clock: Clock, stretch: int, piece: Piece) -> Iterator[Row]:
         """What moves the time, to all channels that need it."""
@@ -97,7 +127,8 @@ class Sender:
                 yield self._row(arrival, first + channel, stretch, moving)
 
     def _row(self, arrival: Arrival, channel: int, stretch: int, piece: Piece) -> Row:
-        return Row(channel, self.numbers[arrival.place], stretch, self.arrivals[id(arrival)], Kind.CHUNK, piece)
+        place, at = self.addresses[id(arrival)]
+        return Row(channel, place, stretch, at, Kind.CHUNK, piece)
 
     def change(self, change: Change) -> Row:
         """What channels share is not the same for all of them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 import io
+import logging
 import os
 import pickle
 import sys
@@ -28,6 +29,7 @@ from anabranch.codegen.build import Code
 from anabranch.dataflow.executed import Fact
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.sources.readers import Readers
+from anabranch.dataflow.transport.frames import reduce_frame
 from anabranch.dataflow.transport.process_settings import ProcessSettings
 from anabranch.dataflow.transport.task_progress import Reporter
 from anabranch.dataflow.transport.unseen import seen_from_here, with_machine
@@ -37,6 +39,10 @@ from anabranch.graph.model import Graph
 from anabranch.graph.nans import NamedNans, NanNames
 from anabranch.graph.places import Layout
 from anabranch.operators.metrics import OperatorMetrics
+from anabranch.operators.sources.frames import Frame
+from anabranch.operators.sources.spark_frames import SparkFrame
+from anabranch.tripwire.code_names import names_of
+from anabranch.tripwire.left_out import OF_MODULES
 from anabranch.tripwire.watch import Tripwire
 from anabranch.version import VERSION
 
@@ -65,6 +71,7 @@ class Job:
     tripwire: Tripwire = field(default_factory=Tripwire)
     settings: ProcessSettings = field(default_factory=ProcessSettings.here)
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
+    log_level: int = field(default_factory=lambda: logging.getLogger().level)
     task_name: Callable[[], str | None] = _unnamed  # of the task that asks, where it may be tried again
 
     def reporter(self, place: str) -> Reporter:
@@ -83,7 +90,7 @@ def ship(job: Job) -> bytes:
     with _user_modules_by_value():
         try:
             into = io.BytesIO()
-            _JobPickler(into).dump(job)
+            _JobPickler(into, job.scratch if job.shares_files else "").dump(job)
             return _MARK + into.getvalue()
         except Exception as problem:  # pickling runs code of the user's objects
             raise CannotBeSent(in_words(problem)) from problem
@@ -92,23 +99,37 @@ def ship(job: Job) -> bytes:
 class _JobPickler(_pickler.CloudPickler):  # type: ignore[misc]  # it has no types
     """Functions of the user's under `functools.cache` go with an empty cache; by name, they would not be found.
 
-    NaNs stay the objects that they are, and arrays keep their layout: both can be seen in what operators give.
+    NaNs stay the objects that they are, and arrays keep their layout: both can be seen in what operators give. Frames
+    go in files, where that can be.
     """
 
-    def __init__(self, into: io.BytesIO) -> None:
+    def __init__(self, into: io.BytesIO, folder: str) -> None:
         super().__init__(into)
         self._nans = NanNames()
+        self._folder = folder  # that all tasks see
 
     def persistent_id(self, thing: Any) -> Any:
         return self._nans.name(thing)
 
     def reducer_override(self, thing: Any) -> Any:
+        if type(thing) in (Frame, SparkFrame):
+            return reduce_frame(thing, self._folder)
         function = thing.__wrapped__ if type(thing) is CACHED else None
         if isinstance(function, FunctionType) and not is_library_function(function):
             return _with_empty_cache, (function, *thing.cache_parameters().values())
         if type(thing) is np.ndarray:
             return reduce_array(thing)
         return super().reducer_override(thing)
+
+    def _dynamic_function_reduce(self, function: FunctionType) -> Any:
+        """With the globals, too, that only class statements within the function name: cloudpickle leaves them out."""
+        reduced = super()._dynamic_function_reduce(function)
+        _, parts = reduced[2]
+        held = function.__globals__
+        for name in names_of(function.__code__).globals:
+            if name in held and name not in OF_MODULES:
+                parts["__globals__"].setdefault(name, held[name])
+        return reduced
 
 
 class _JobUnpickler(pickle.Unpickler):

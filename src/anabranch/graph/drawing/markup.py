@@ -47,5 +47,9 @@ def as_html(root: Element) -> str:
     return "<!DOCTYPE html>\n" + ElementTree.tostring(root, encoding="unicode", method="html") + "\n"
 
 
+def as_inner_html(root: Element) -> str:
+    return ElementTree.tostring(root, encoding="unicode", method="html")
+
+
 def _attribute(value: str | float) -> str:
     return number(value) if isinstance(value, float) else printable(str(value))

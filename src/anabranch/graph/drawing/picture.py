@@ -38,7 +38,6 @@ class RegionBox:
     region: Region
     box: Box
     is_start: bool
-    is_end: bool
 
     @property
     def head_box(self) -> Box:

@@ -182,7 +182,7 @@ class _Reader:
         region = self.plan.regions[position]
         members = set(self.operator_of.values())
         room = Box(box.x, box.y, box.width - STACK, box.height - STACK)  # the rest is for further channels
-        return RegionBox(region, room, region.entry in members, region.exit in members)
+        return RegionBox(region, room, region.entry in members)
 
     def _node_box(self, thing: dict[str, Any]) -> Box:
         x, y = self._point(thing["pos"])

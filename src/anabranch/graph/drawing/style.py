@@ -64,13 +64,14 @@ STYLE = f"""
 }}
 """
 
+# A drawing may be as wide as the window, and scrolls within it: its legend, and what it is scrolled by, stay in view.
 PAGE_STYLE = """
 :root{color-scheme:light dark}
-body{margin:0 auto;padding:24px;max-width:1600px;font:15px/1.5 system-ui,sans-serif;color:#1c2430;background:#f3f5f8}
-figure{margin:0 0 24px}
-.drawing{overflow-x:auto}
+body{margin:0;padding:24px;font:15px/1.5 system-ui,sans-serif;color:#1c2430;background:#f3f5f8}
+figure{margin:0 0 24px;display:flex;flex-direction:column;max-height:max(420px,100vh - 48px)}
+.drawing{overflow:auto;min-height:0}
 .drawing svg,.key svg{display:block}
-.key{position:sticky;bottom:0;background:#f3f5f8}
+.key{flex:none}
 .key svg{max-width:100%;height:auto}
 h2{font-size:18px;margin:28px 0 8px}
 .table{overflow-x:auto}
@@ -82,9 +83,11 @@ pre{margin:2px 0 6px;padding:4px 8px;white-space:pre-wrap;background:#eef1f5}
 b{white-space:nowrap}
 .name{font-weight:600}
 .why{color:#5c6878;font-size:13.5px}
+body>*{max-width:1600px;margin-inline:auto}
+body>figure{width:fit-content;min-width:min(1600px,100%);max-width:100%}
+@media print{figure{max-height:none}}
 @media (prefers-color-scheme:dark){
 body{color:#e6ebf2;background:#0b0f15}
-.key{background:#0b0f15}
 table{background:#12171f}
 th,td{border-color:#2a3441}
 pre{background:#1b222d}

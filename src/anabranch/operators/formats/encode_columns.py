@@ -27,7 +27,7 @@ class EncodedRows(NamedTuple):
     """Whole lines, and where each of them ends."""
 
     data: memoryview
-    ends: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 
 EncodeColumns = Callable[[pa.RecordBatch], EncodedRows | None]

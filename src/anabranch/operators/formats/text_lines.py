@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
 from anabranch.errors import SourceError
-from anabranch.operators.formats.compressed import check_not_compressed
+from anabranch.operators.formats.compressed import decompressed
 from anabranch.operators.formats.failures import why
 
 LONGEST_ROW = 64 * 2**20  # bytes; what is longer is a broken file, and must not be held in memory
@@ -30,7 +31,7 @@ class LineReader(Protocol):
 
 
 def open_for_reading(path: Path) -> BinaryIO:
-    """The file as a stream of bytes, or a `SourceError` that says why not."""
+    """The file as a stream of bytes, decompressed where it is compressed, or a `SourceError` that says why not."""
     try:
         stream = path.open("rb")
     except OSError as problem:
@@ -41,11 +42,11 @@ def open_for_reading(path: Path) -> BinaryIO:
             hint = f"name the files in it: {path}/*"
         raise SourceError(f"{path}: {why(problem)}", hint=hint) from None
     try:
-        check_not_compressed(stream, path)
+        inner = decompressed(stream, path)
     except SourceError:
         stream.close()
         raise
-    return stream
+    return stream if inner is None else io.BufferedReader(inner)
 
 
 def text_lines(stream: LineReader, name: str, *, skip_mark: bool = True, before: int = 0) -> Iterator[Line]:

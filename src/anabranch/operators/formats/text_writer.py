@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -54,14 +54,15 @@ class TextRows(RowWriter):
     def write_batch(self, batch: pa.RecordBatch) -> int:
         if self._encode_columns is None or self._failure is not None:
             return 0
-        taken, rows = 0, batch.num_rows
-        at_once = max(1, min(_ENCODED_ROWS, _ENCODED_BYTES * rows // max(1, batch.nbytes)))
-        while taken < rows and self._failure is None:
-            encoded = self._encode_columns(batch.slice(taken, at_once))
-            if encoded is None:
-                break
+        taken = 0
+        for encoded in encoded_parts(batch, self._encode_columns):
             taken += self._append(encoded)
+            if self._failure is not None:
+                break
         return taken
+
+    def write_lines(self, lines: EncodedRows) -> int:
+        return 0 if self._failure is not None else self._append(lines)
 
     @cached_property
     def _encode_columns(self) -> EncodeColumns | None:
@@ -112,6 +113,18 @@ class TextRows(RowWriter):
         if descriptor >= 0:
             with suppress(OSError):
                 os.close(descriptor)
+
+
+def encoded_parts(batch: pa.RecordBatch, encode: EncodeColumns) -> Iterator[EncodedRows]:
+    """The lines of a batch, some rows at a time, up to where it must go row by row."""
+    taken, rows = 0, batch.num_rows
+    at_once = max(1, min(_ENCODED_ROWS, _ENCODED_BYTES * rows // max(1, batch.nbytes)))
+    while taken < rows:
+        encoded = encode(batch.slice(taken, at_once))
+        if encoded is None:
+            return
+        yield encoded
+        taken += len(encoded.ends)
 
 
 class TextWriter(TextRows, Writer):

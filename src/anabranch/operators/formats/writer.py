@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from anabranch.operators.formats.encode_columns import EncodedRows
+
 
 class RowWriter:
     """Takes tuples. `close` and `discard` may be called more than once, and for what was never opened."""
@@ -21,6 +23,10 @@ class RowWriter:
         The row behind them, and all that follow it, must go to `write`, which says what is wrong with that one.
         """
         return 0
+
+    def write_lines(self, lines: EncodedRows) -> int:
+        """The same with rows that are what the file will hold; only text has such."""
+        raise NotImplementedError
 
     def close(self) -> None:
         raise NotImplementedError

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anabranch.errors import SinkError
 from anabranch.graph.model import Operator, Record
@@ -18,6 +18,9 @@ from anabranch.operators.formats.growing_file import lost
 from anabranch.operators.formats.json_values import parse_json, tuple_from_json
 from anabranch.operators.formats.jsonl_format import JSONL
 from anabranch.operators.sinks.base import SinkDefinition, located
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _FILE = "items.jsonl"
 
@@ -43,23 +46,65 @@ class Collect(SinkDefinition):
         return CollectMeaning(operator)
 
 
+class Chunk(Protocol):
+    """Tuples as rows or as columns, as generated code has them (`codegen/chunks.py`)."""
+
+    @property
+    def has_rows(self) -> bool: ...
+    @property
+    def rows(self) -> list[Any]: ...
+    @property
+    def batch(self) -> pa.RecordBatch: ...
+    def cut(self, start: int, stop: int) -> Chunk: ...
+    def __len__(self) -> int: ...
+
+
 class CollectMeaning(SinkMeaning):
     """For a stream the tuples are also kept in a file, from which they are there again after a restart."""
 
-    can_resume = True
-
     def __init__(self, operator: Operator) -> None:
         super().__init__(operator)
-        self.items: list[Any] = []
+        self._rows: list[Any] = []
+        self._chunks: list[Chunk] = []  # behind those
         self._kept = 0  # how many of them are in the file
         self._file: StreamWriter | None = None
         self._path = Path()
         self._bytes = 0  # of the file, that the checksum is of
         self._mark = hashlib.blake2b(digest_size=16)
 
+    @property
+    def items(self) -> list[Any]:
+        """All tuples; always the same list."""
+        for chunk in self._chunks:
+            self._rows += chunk.rows
+        self._chunks.clear()
+        return self._rows
+
+    @property
+    def chunks(self) -> list[Chunk] | None:
+        """The same as columns, where nobody asked for tuples and all came so."""
+        return None if self._rows else self._chunks
+
+    def first(self, count: int) -> tuple[list[Any], int]:
+        """The first of the tuples, and how many there are."""
+        rows = self._rows[:count]
+        for chunk in self._chunks:
+            rows += chunk.cut(0, min(count - len(rows), len(chunk))).rows
+        return rows, len(self._rows) + sum(map(len, self._chunks))
+
     def process(self, port: int, item: Any) -> Iterable[Emission]:
         self.items.append(item)
         return ()
+
+    def write_chunk(self, chunk: Chunk) -> int:
+        """Tuples that nobody else has, or can change; how many they were. Those of a stream are looked at at once."""
+        if self.operator.inputs[0].schema.has_lists:
+            return 0
+        if chunk.has_rows or self._file is not None:
+            self.items.extend(chunk.rows)
+        else:
+            self._chunks.append(chunk)
+        return len(chunk)
 
     def check_written(self, position: Any, folder: Path) -> None:
         with located(self.operator):

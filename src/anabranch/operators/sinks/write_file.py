@@ -22,6 +22,8 @@ from anabranch.operators.sinks.base import SinkDefinition, located
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from anabranch.operators.formats.encode_columns import EncodedRows
+
 _SUFFIXES = {"lines": "txt"}
 _RECORDS = {name: Record(kind=f"write_{name}") for name in FILE_FORMATS}
 
@@ -97,8 +99,6 @@ class WriteFile(SinkDefinition):
 
 
 class WriteFileMeaning(SinkMeaning):
-    can_resume = True
-
     def __init__(self, operator: Operator, definition: WriteFile) -> None:
         super().__init__(operator)
         self._format = file_format(definition.format)
@@ -146,6 +146,11 @@ class WriteFileMeaning(SinkMeaning):
         """
         with located(self.operator):
             return self._writer.write_batch(batch)
+
+    def write_lines(self, lines: EncodedRows) -> int:
+        """The same with lines that were made elsewhere."""
+        with located(self.operator):
+            return self._writer.write_lines(lines)
 
     def complete(self) -> None:
         with located(self.operator):

@@ -28,18 +28,18 @@ def check_has_order(what: str, items: object) -> None:
 def check_is_no_frame(items: Any, schema: Schema) -> None:
     """Frames and tables iterate over their columns, or not at all."""
     kind = type(items)
-    name = schema.name
-    listed = f"[{', '.join(map(repr, schema.names))}]"
-    rows = {
-        "pandas": f"[{name}(*row) for row in frame[{listed}].itertuples(index=False)]",
-        "polars": f"[{name}(*row) for row in frame.select({listed}).iter_rows()]",
-        "pyspark": f"[{name}(*row) for row in frame.select({listed}).collect()]",
-        "pyarrow": f"[{name}(**row) for row in table.select({listed}).to_pylist()]",
+    sources = {
+        "pandas": "ab.from_pandas(frame, {name})",
+        "polars": "ab.from_polars(frame, {name})",
+        "pyspark": "[{name}(*row) for row in frame.select([{columns}]).collect()]",
+        "pyarrow": "ab.from_arrow(table, {name})",
     }
     package = _package(items)
-    if package in rows and kind.__name__ in ("DataFrame", "LazyFrame", "Table", "RecordBatch"):
+    if package in sources and kind.__name__ in ("DataFrame", "LazyFrame", "Table", "RecordBatch"):
+        columns = ", ".join(map(repr, schema.names))
         raise BuildError(
-            f"items= is a {kind.__name__}, which is made of columns, and not a list of {name}", hint=rows[package]
+            f"items= is a {kind.__name__}, which is made of columns, and not a list of {schema.name}",
+            hint=sources[package].format(name=schema.name, columns=columns),
         )
 
 

@@ -1,6 +1,7 @@
 """Where the operators of a place may be cut in two: one stream leads from the first to the second, and nothing else.
 
 Beyond a cut tuples are handed over a chunk at a time, so between branches there is none: there the order would be lost.
+Nor is there one before a loop where several items may be made of a source tuple: what comes around waits for them all.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.properties import Reason
+from anabranch.graph.turns import mistimed_loop
 from anabranch.passes.effects import effects_of
 
 Separates = Callable[[Operator, Operator], bool]
@@ -63,14 +65,19 @@ def _sharing(graph: Graph, operators: Sequence[str]) -> Reason | None:
 
 def _firsts(graph: Graph, operators: Sequence[str]) -> Iterator[dict[str, None]]:
     """What may be cut off the rest, the least first: an operator with the only stream across, and all before it."""
-    feeding: dict[str, list[str]] = {each: [] for each in operators}
-    for edge in _inside(graph, operators):
-        feeding[edge.target].append(edge.source)
+    feeding = _feeding(graph, operators)
     # Those of a loop have all of it before them, so it is there once.
     found = {frozenset(_before(each, feeding)): None for each in operators}
     for first in sorted(found, key=len):
         if _is_clean(graph, operators, first):
             yield dict.fromkeys(each for each in operators if each in first)
+
+
+def _feeding(graph: Graph, operators: Sequence[str]) -> dict[str, list[str]]:
+    feeding: dict[str, list[str]] = {each: [] for each in operators}
+    for edge in _inside(graph, operators):
+        feeding[edge.target].append(edge.source)
+    return feeding
 
 
 def _before(operator_id: str, feeding: Mapping[str, Sequence[str]]) -> dict[str, None]:
@@ -86,6 +93,8 @@ def _before(operator_id: str, feeding: Mapping[str, Sequence[str]]) -> dict[str,
 
 def _is_clean(graph: Graph, operators: Sequence[str], first: Collection[str]) -> bool:
     second = dict.fromkeys(each for each in operators if each not in first)
+    if mistimed_loop(graph, first, second) is not None:
+        return False
     across: dict[tuple[str, int], None] = {}
     for edge in graph.edges:
         if edge.source in first and edge.target in second:
@@ -112,5 +121,10 @@ def _group(graph: Graph, operators: Sequence[str], wanted: Sequence[Edge]) -> Gr
     one, other = graph.operator(left.source), graph.operator(left.target)
     if one.hints.pe is not None and one.hints.pe == other.hints.pe:
         return Group(tuple(operators))
-    text = f"'{one.id}' and '{other.id}' run together: other streams would cross where they would be cut apart"
+    together = f"'{one.id}' and '{other.id}' run together"
+    first = _before(one.id, _feeding(graph, operators))
+    loop = mistimed_loop(graph, first, [each for each in operators if each not in first])
+    text = f"{together}: other streams would cross where they would be cut apart"
+    if loop is not None:
+        text = f"{together}: what comes around to '{loop}' waits for all that is made of a tuple before it"
     return Group(tuple(operators), (Reason("pe", text, other.location),))

@@ -10,14 +10,15 @@ from anabranch.errors import SourceError
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.read_files import ReadFiles
 
 _BYTES_PER_TUPLE = 40  # of a file; only the order of magnitude matters
 # What native code saves makes up for some seconds of compiling it only after so many tuples: about 3 µs of each that
-# comes from a file, as columns, and some 200 to 500 ns of one that comes as a row (`python -m benchmarks.codegen`).
+# comes as columns, and some 200 to 500 ns of one that comes as a row (`python -m benchmarks.codegen`).
 _PAYS_FROM = 3_000_000
-_PAYS_FROM_OF_FILES = 500_000
+_PAYS_FROM_OF_COLUMNS = 500_000
 
 
 def expected_tuples(graph: Graph) -> int | None:
@@ -39,6 +40,8 @@ def _told_by(source: Operator) -> int | None:
             return count
         case FromItems(items=Sized() as items):
             return len(items)
+        case FromFrame() as rows:
+            return rows.expected
         case ReadFiles() as files:
             with suppress(SourceError):
                 paths = files.files()
@@ -70,5 +73,5 @@ def form_for(graph: Graph, form: Form, expected: int | None) -> Form:
 
 def pays_from(graph: Graph) -> int:
     """From how many tuples on native code is worth compiling."""
-    come_as_columns = all(map(_reads_files, graph.sources))
-    return min(_PAYS_FROM, _PAYS_FROM_OF_FILES) if come_as_columns else _PAYS_FROM
+    come_as_columns = all(isinstance(source.definition, ReadFiles | FromFrame) for source in graph.sources)
+    return min(_PAYS_FROM, _PAYS_FROM_OF_COLUMNS) if come_as_columns else _PAYS_FROM

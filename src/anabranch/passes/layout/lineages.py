@@ -58,6 +58,9 @@ def _behind(layout: Layout, place: Place, number: int) -> _Known:
     known = _Known(layout.lineage_of_items(place), layout.paths_of_items(place))
     if place.has_turns and _leaves_at_once(layout, place, place.outputs[number]):
         return known.then(Number(place.id, number))
+    if place.is_ranked and len(place.outputs) > 1:
+        # What it gives has ranks on all outputs; where they are equal, punctuations and ends go out in their order.
+        return known.then(*place.ranks, Branch(place.id, place.outputs[number].port))
     if len(place.outputs) > 1:
         # A split gives a tuple to its outputs in their order; of others only the order at one output is known.
         is_split = len(place.operators) == 1 and not place.is_prolific

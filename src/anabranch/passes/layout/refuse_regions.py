@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anabranch.analysis.modules import held_world
+from anabranch.analysis.program import held_world
 from anabranch.graph.model import Operator
 from anabranch.graph.order_keys import Branch, Number, can_meet
 from anabranch.graph.places import SOURCES, Arrival, Layout, Place
 from anabranch.graph.plan import Plan, Region
 from anabranch.graph.properties import Selectivity
 from anabranch.graph.traverse import downstream, loops
+from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.join import Join
 from anabranch.passes.effects import effects_of
 from anabranch.passes.layout.ranks import is_ranked
@@ -25,6 +26,8 @@ def why_not(plan: Plan, region: Region) -> str | None:
         if operator.id in in_loops:
             return f"'{operator.id}' is in a loop, which runs as a whole"
         if is_ranked(operator, properties):
+            if _fails_unseen(plan, operator):
+                return f"nothing takes the groups of '{operator.id}', and in their order it may fail"
             continue
         if operator.id in region.clocks and not _has_one_kind_of_time(operator):
             return f"the time of '{operator.id}' is that of the whole stream"
@@ -59,7 +62,7 @@ def refused_in(plan: Plan, layout: Layout) -> dict[str, str] | None:
             why = f"there is a loop at {place.id} before it, in a program that is no chain"
             return _regions_behind(plan, layout, place, why)
         if place.level > 0 and not place.is_tail and place.region is None:
-            with held_world(thoroughly=False):
+            with held_world(plan.graph, thoroughly=False):
                 effects = [(each, why) for each in place.operators for why in effects_of(plan.graph.operator(each))]
             if effects:
                 sharing, effect = effects[0]
@@ -120,6 +123,14 @@ def _regions_behind(plan: Plan, layout: Layout, place: Place, why: str) -> dict[
         for region in plan.regions
         if any(operator_id in behind and operator_id in parallel for operator_id in region.operators)
     }
+
+
+def _fails_unseen(plan: Plan, operator: Operator) -> bool:
+    """Whether it has groups that nobody takes: their order is known from what was given before one failed."""
+    definition = operator.definition
+    if not isinstance(definition, WindowAggregate) or not definition.group_by:
+        return False
+    return not any((edge.source, edge.source_port) == (operator.id, 0) for edge in plan.graph.edges)
 
 
 def _has_one_kind_of_time(operator: Operator) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from anabranch.analysis.modules import held_world
+from anabranch.analysis.program import held_world
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Selectivity
@@ -50,7 +50,7 @@ def rounds_of(plan: Plan) -> Rounds | str:
         return f"{whole}: other streams come to it, or to what is behind it"
     if any(each.is_sink for each in before):
         return f"{whole}: there is a sink before it"
-    shared = _shared_by(before)
+    shared = _shared_by(plan, before)
     if shared is not None:
         return f"{whole}: {shared}"
     if entry.inputs[FORWARD].is_punctuated and not all(_gives_one_at_most(plan, each) for each in before):
@@ -70,9 +70,9 @@ def _gives_one_at_most(plan: Plan, operator: Operator) -> bool:
     )
 
 
-def _shared_by(operators: list[Operator]) -> str | None:
+def _shared_by(plan: Plan, operators: list[Operator]) -> str | None:
     """What the first of them that shares something shares, in words."""
-    with held_world(thoroughly=False):
+    with held_world(plan.graph, thoroughly=False):
         for each in operators:
             effects = () if each.is_source else effects_of(each)
             if effects:
@@ -91,11 +91,10 @@ def _cut(plan: Plan, entry: Operator, behind: frozenset[str]) -> Rounds:
         for edge in plan.graph.edges
         if edge.source in behind
     ]
-    name = plan.graph.name
     return Rounds(
         entry,
-        _part(plan, Graph(name, (*before, sink), tuple(into)), frozenset(each.id for each in before)),
-        _part(plan, Graph(name, (*after, back), tuple(inside)), behind),
+        _part(plan, plan.graph.part((*before, sink), tuple(into)), frozenset(each.id for each in before)),
+        _part(plan, plan.graph.part((*after, back), tuple(inside)), behind),
         back.id,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from anabranch.analysis import analyze_function
-from anabranch.analysis.modules import held_world
+from anabranch.analysis.program import held_world
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.traverse import loops
@@ -13,6 +13,7 @@ from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sinks.collect import Collect
 from anabranch.operators.sinks.write_file import WriteFile
 from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.generate import Generate
 from anabranch.operators.sources.located import located
@@ -32,7 +33,7 @@ def must_stay(graph: Graph) -> str | None:
             return f"'{source.id}' gives tuples as they arrive"
         if isinstance(source.definition, Beacon) and source.definition.count is None:
             return f"'{source.id}' has no end, for which a job would wait"
-        if may_share(source):
+        if may_share(graph, source):
             return f"'{source.id}' may share something with the operators"
     return None
 
@@ -49,7 +50,7 @@ def is_in_slices(source: Operator) -> bool:
     match source.definition:
         case Beacon(count=int()) | FromItems(items=tuple() | range(), partition_by=()):
             return True
-        case ReadFiles(partition_by=()):
+        case ReadFiles(partition_by=()) | FromFrame():
             return True
     return False
 
@@ -81,7 +82,7 @@ def has_one_stream(graph: Graph) -> bool:
     return len(graph.sources) == 1 and len(graph.sources[0].outputs) == 1
 
 
-def may_share(source: Operator) -> bool:
+def may_share(graph: Graph, source: Operator) -> bool:
     """Whether the next tuple of a source may depend on what became of the last, or the other way round.
 
     By the sequential meaning a tuple is processed before the next is drawn. That can be told only where the source runs
@@ -91,7 +92,7 @@ def may_share(source: Operator) -> bool:
         case Generate(fn=function) if not all(isinstance(each, _PLAIN_DEFAULTS) for each in _defaults(function)):
             return True  # it is called without them, so that they are something from outside
         case Generate(fn=function, schema=schema) | Beacon(fn=function, schema=schema):
-            with held_world(thoroughly=False):
+            with held_world(graph, thoroughly=False):
                 return bool(analyze_function(function, input=schema, output=None, emits="many").shared)
         case FromItems(items=items):
             return not isinstance(items, list | tuple | range)
@@ -112,8 +113,8 @@ def can_be_dealt_out(plan: Plan) -> bool:
         return False
     if not all(isinstance(sink.definition, Collect | WriteFile) for sink in plan.graph.sinks):
         return False
-    if not any(map(may_share, plan.graph.sources)):
+    if not any(may_share(plan.graph, source) for source in plan.graph.sources):
         return True
     between = [each for each in plan.graph.operators if not each.is_source and not each.is_sink]
-    with held_world(thoroughly=False):
+    with held_world(plan.graph, thoroughly=False):
         return not any(map(has_effects, between))

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from anabranch.codegen.columns import batch_of, rows_of
+from anabranch.codegen.columns import batch_of
 from anabranch.dataflow.sources.reading import Slice, csv_blocks, cuts, read_slice, slices_of, text_slices
 from anabranch.errors import SourceError
 from anabranch.graph.schema import schema_of
@@ -82,14 +81,12 @@ def in_slices(definition: ReadFiles, size: int, chunk_size: int) -> list[Any]:
 
 def pieces(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Any]:
     """Lists of rows, none of them too long; batches have the layout that `batch_of` gives to their rows."""
-    for piece in read_slice(definition, part, chunk_size=chunk_size):
-        if isinstance(piece, Unreadable):
-            yield piece
+    for found in read_slice(definition, part, chunk_size=chunk_size):
+        if isinstance(found, Unreadable):
+            yield found
             continue
-        assert 0 < len(piece) <= chunk_size
-        rows = piece
-        if isinstance(piece, pa.RecordBatch):
-            piece.validate(full=True)
-            rows = rows_of(definition.schema, piece)
-            assert piece.schema == batch_of(definition.schema, rows).schema
-        yield rows
+        assert 0 < len(found) <= chunk_size
+        if found.has_batch:
+            found.batch.validate(full=True)
+            assert found.batch.schema == batch_of(definition.schema, found.rows).schema
+        yield found.rows

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import pytest
 
-from anabranch.codegen.columns import rows_of
 from anabranch.dataflow.sources.reading import csv_blocks, read_slice, slices_of
 from anabranch.dataflow.sources.reading.csv_native import NativeRows
 from anabranch.graph.schema import schema_of
@@ -31,8 +30,8 @@ def rows(definition: ReadFiles) -> list[Reading]:
     return [
         row
         for each in slices
-        for batch in read_slice(definition, each, chunk_size=100)
-        for row in rows_of(definition.schema, batch)  # type: ignore[arg-type]
+        for chunk in read_slice(definition, each, chunk_size=100)
+        for row in chunk.rows  # type: ignore[union-attr]
     ]
 
 

@@ -171,8 +171,8 @@ def test_a_file_with_other_row_groups_than_it_had_is_an_error(tmp_path: Path) ->
     for rows, group in ((50, 10), (100, 20), (200, 10)):
         pq.write_table(pa.table({"n": range(rows)}), path, row_group_size=group)
         if group == 10 and rows == 200:  # the same groups, and more
-            (batch,) = read_slice(definition, slices[-1], chunk_size=100)
-            assert batch.column("n").to_pylist() == list(range(90, 100))
+            (chunk,) = read_slice(definition, slices[-1], chunk_size=100)
+            assert chunk.batch.column("n").to_pylist() == list(range(90, 100))
         else:
             with pytest.raises(SourceError, match="it has other row groups than when it was found"):
                 list(read_slice(definition, slices[-1], chunk_size=100))

@@ -9,10 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 import pytest
 
 import anabranch as ab
+from anabranch.codegen.chunks import Chunk
 from anabranch.dataflow.sources.reading import (
     Slice,
     chunks_of,
@@ -56,13 +56,13 @@ def test_an_ordinary_file_is_never_read_by_rows(
     path.write_text(content, newline="")
     definition = source(format_name, row_type, path)
     assert_same(definition, size=100_000, chunk_size=5000)
-    monkeypatch.setattr(text_slices._TextSlice, "_rows", _never)
+    monkeypatch.setattr(text_slices.TextSlice, "_rows", _never)
     monkeypatch.setattr(cuts, "_row_end_by_rows", _never)
     slices = slices_of(definition, size=100_000)
     assert slices is not None
     assert len(slices) > 3
-    batches = [piece for each in slices for piece in read_slice(definition, each, chunk_size=5000)]
-    assert all(isinstance(batch, pa.RecordBatch) for batch in batches)
+    chunks = [chunk for each in slices for chunk in read_slice(definition, each, chunk_size=5000)]
+    assert all(isinstance(chunk, Chunk) and chunk.has_batch for chunk in chunks)
 
 
 def test_a_bad_row_makes_only_its_neighbourhood_be_read_by_rows(
@@ -72,17 +72,15 @@ def test_a_bad_row_makes_only_its_neighbourhood_be_read_by_rows(
     path.write_text(CSV + "x,y,z\n" + CSV.partition("\n")[2])
     definition = source("csv", Call, path)
     read: list[int] = []
-    by_rows = text_slices._TextSlice._rows
+    by_rows = text_slices.TextSlice._rows
     monkeypatch.setattr(
-        text_slices._TextSlice,
+        text_slices.TextSlice,
         "_rows",
         lambda self, block: read.append(block.stop - block.start) or by_rows(self, block),
     )
     (whole,) = slices_of(definition, size=10**9) or ()
-    assert (
-        sum(len(piece) for piece in read_slice(definition, whole, chunk_size=1000) if isinstance(piece, pa.RecordBatch))
-        == 40_000
-    )
+    found = list(read_slice(definition, whole, chunk_size=1000))
+    assert sum(len(each) for each in found if isinstance(each, Chunk) and each.has_batch) == 40_000
     assert 0 < sum(read) < 2**17
 
 
@@ -109,8 +107,8 @@ def test_a_slice_travels_between_processes_and_folders(tmp_path: Path, monkeypat
     definition = source("csv", Call, "calls.csv")
     (part,) = slices_of(definition) or ()
     monkeypatch.chdir("/")
-    batch, unreadable = read_slice(definition, pickle.loads(pickle.dumps(part)), chunk_size=10)
-    assert batch.to_pylist() == [{"phone": 1, "area": "a", "x": 2.5}]
+    chunk, unreadable = read_slice(definition, pickle.loads(pickle.dumps(part)), chunk_size=10)
+    assert chunk.batch.to_pylist() == [{"phone": 1, "area": "a", "x": 2.5}]
     assert unreadable.where == "calls.csv:3"
 
 
@@ -167,7 +165,7 @@ def test_what_the_disk_refuses_to_give_is_an_error_of_the_source(
     def refuse(*_: Any) -> bytes:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(text_slices._TextSlice, "_read", refuse)
+    monkeypatch.setattr(text_slices.TextSlice, "_read", refuse)
     with pytest.raises(SourceError, match=f"{path}: input/output error"):
         next(read_slice(definition, part, chunk_size=10))
 
@@ -178,8 +176,8 @@ def test_what_is_added_to_a_file_later_is_in_no_slice(tmp_path: Path) -> None:
     definition = source("lines", Line, path)
     (part,) = slices_of(definition) or ()
     path.write_text("a\nbcd\ne\n")
-    (batch,) = read_slice(definition, part, chunk_size=10)
-    assert batch.to_pylist() == [{"text": "a"}, {"text": "b"}]
+    (chunk,) = read_slice(definition, part, chunk_size=10)
+    assert chunk.batch.to_pylist() == [{"text": "a"}, {"text": "b"}]
 
 
 def test_an_error_of_a_file_is_raised_anew_by_everyone_who_reads_it(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
-from tests.dataflow.layout.test_layouts_exactly import expected, outcome
 from tests.dataflow.layout.test_rounds_exactly import pages
+from tests.dataflow.outcomes import expected, outcome
 from tests.engines.spark.conftest import OWNER
 from tests.engines.spark.runs.test_engine import Item, Many, Running, numbers
 

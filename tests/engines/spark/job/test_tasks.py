@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,3 +64,27 @@ def test_a_worker_may_have_been_started_in_a_folder_that_is_gone(
     gone.rmdir()
     with _in_folder(str(tmp_path)):
         assert Path.cwd() == tmp_path
+
+
+class Numbered(NamedTuple):
+    key: str
+    number: int
+
+
+class Counting:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def process(self, row: Numbered) -> Numbered:
+        self.count += 1
+        if row.number % 1_000 == 0:
+            logging.getLogger("counting").warning("at %s", row.number)
+        return row
+
+
+def test_what_workers_log_is_logged_in_the_driver(session: Any, caplog: pytest.LogCaptureFixture) -> None:
+    rows = [Numbered("ab"[number % 2], number) for number in range(5_000)]
+    program = ab.from_items(Numbered, rows).process(Counting, key="key").collect("out")
+    assert ab.run(program, engine="spark", spark=session).items("out") == rows
+    said = [record.getMessage() for record in caplog.records if record.name == "counting"]
+    assert said == [f"at {number}" for number in range(0, 5_000, 1_000)]

@@ -22,7 +22,8 @@ from anabranch.graph.model import Program
 from anabranch.passes.layout.source_reading import can_be_dealt_out, must_stay
 from anabranch.run import as_program
 from tests.codegen.palette import RISING, Item, Running
-from tests.dataflow.layout.test_layouts_exactly import Both, expected, outcome, through
+from tests.dataflow.layout.test_layouts_exactly import Both, through
+from tests.dataflow.outcomes import expected, outcome
 from tests.dataflow.simulated import Simulated
 from tests.examples_drawn import drawn
 

@@ -29,7 +29,7 @@ from anabranch.graph.order_keys import Number
 from anabranch.graph.values import ValueProblem
 from anabranch.run import as_program
 from tests.codegen import palette
-from tests.dataflow.layout.test_layouts_exactly import expected, on_simulated
+from tests.dataflow.outcomes import expected, on_simulated
 from tests.dataflow.simulated import Simulated
 
 

@@ -17,7 +17,7 @@ from anabranch.errors import UsageError
 from anabranch.operators.sinks.write_file import WriteFileMeaning
 from anabranch.run import as_program
 from tests.codegen.exactness import exact
-from tests.dataflow.layout.test_layouts_exactly import outcome
+from tests.dataflow.outcomes import outcome
 
 
 class Item(NamedTuple):
@@ -414,3 +414,43 @@ def test_settings_come_too_late_for_a_session_that_exists(session: Any) -> None:
         ab.run(numbers(10).collect("out"), engine="spark", spark=session, master="local[4]")
     with pytest.raises(UsageError, match="has no use for master="):
         ab.run(numbers(10).collect("out"), engine="fused", master="local[4]")
+
+
+class Seen:
+    """Leaves the key as it is."""
+
+    def __init__(self) -> None:
+        self.last = 0
+
+    def process(self, item: Item) -> Item | None:
+        self.last, before = item.n, self.last
+        return Item(before, item.s) if before % 5 else None
+
+
+class Together:
+    """Of two streams by one key."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def one(self, item: Item) -> None:
+        self.count += item.n
+
+    def two(self, item: Item) -> Iterator[Item]:
+        yield Item(self.count, item.s)
+
+
+def test_what_stays_in_its_channels_and_comes_as_lines(tmp_path: Path) -> None:
+    """A stream parts behind a region, meets itself by the same key, and is written from lines of the channels."""
+
+    def program(out: Path) -> ab.Sink:
+        seen = numbers(20_000).process(Seen, key="s")
+        met = ab.connect(Together, key="s", one=seen.process(Seen, key="s"), two=seen.filter(lambda item: item.n > 9))
+        return met.write_csv(out)
+
+    ab.run(program(tmp_path / "expected.csv"), engine="sequential")
+    result = ab.run(program(tmp_path / "found.csv"), engine="spark", channels=2)
+    assert (tmp_path / "found.csv").read_bytes() == (tmp_path / "expected.csv").read_bytes()
+    [phase] = result.plan.phases
+    assert len(phase.layout.levels) == 1
+    assert [arrival.lines is not None for arrival in phase.layout.arriving("tail")] == [True]

@@ -109,7 +109,9 @@ def test_a_source_that_the_driver_reads_is_said() -> None:
     def source() -> Iterator[Item]:
         yield from ITEMS
 
-    text = str(ab.explain(ab.generate(Item, source).process(Counted, key="n").collect("out"), channels=2))
+    # What a user's source leads to may be any module of the tests, and some assign what is called `process`.
+    declared = ab.declare(state="partitioned", because="it counts by itself")(type("Alone", (Counted,), {}))
+    text = str(ab.explain(ab.generate(Item, source).process(declared, key="n", out=Item).collect("out"), channels=2))
     assert "On Spark, in jobs for what has come: 'generate' gives tuples as they arrive" in text
     assert "read generate   driver" in text
     assert "R1 × 2" in text

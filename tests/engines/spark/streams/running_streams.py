@@ -40,19 +40,19 @@ class Running:
         }
         self.said = self.scratch.with_suffix(".txt")
         with self.said.open("w") as said:
-            self.process = subprocess.Popen(
+            self.popen = subprocess.Popen(
                 [sys.executable, *command], cwd=ROOT, env=environment, stdout=said, stderr=said, start_new_session=True
             )
 
     def wait(self, seconds: float = 400) -> int:
-        return self.process.wait(seconds)
+        return self.popen.wait(seconds)
 
     def wait_for(self, text: str) -> None:
-        wait_until(lambda: text in self.said.read_text() or self.process.poll() is not None)
+        wait_until(lambda: text in self.said.read_text() or self.popen.poll() is not None)
         assert text in self.said.read_text(), self.said.read_text()
 
     def kill(self) -> None:
-        self.process.kill()
+        self.popen.kill()
         self.wait()
 
     # Its children -------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ class Running:
                 command = (folder / "cmdline").read_bytes().decode(errors="replace")
             except OSError:  # it has ended, or is not ours
                 continue
-            is_ours = f"TMPDIR={self.scratch}\0".encode() in environment and int(folder.name) != self.process.pid
+            is_ours = f"TMPDIR={self.scratch}\0".encode() in environment and int(folder.name) != self.popen.pid
             if is_ours and all(word in command for word in words):
                 found.append(int(folder.name))
         return found
@@ -84,7 +84,7 @@ class Running:
 
     def end(self) -> None:
         """Nobody stays behind: those that were left alone end by themselves, within a moment."""
-        if self.process.poll() is None:
+        if self.popen.poll() is None:
             self.kill()
         try:
             wait_until(lambda: not self.children(), 120)

@@ -58,8 +58,8 @@ def kill_executor(running: Running, folder: Path) -> None:
 def goes_on(running: Running, folder: Path) -> None:
     """Batches are committed that were not begun yet."""
     before = committed(folder)
-    wait_until(lambda: committed(folder) > before + 1 or running.process.poll() is not None)
-    assert running.process.poll() is None, running.said.read_text()
+    wait_until(lambda: committed(folder) > before + 1 or running.popen.poll() is not None)
+    assert running.popen.poll() is None, running.said.read_text()
 
 
 def test_workers_are_killed_and_then_the_driver_between_a_commit_of_ours_and_that_of_spark(

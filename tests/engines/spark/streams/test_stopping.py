@@ -37,10 +37,10 @@ def test_signals_stop_a_stream_cleanly_and_it_goes_on_later(tmp_path: Path) -> N
         try:
             before = committed(tmp_path)
             with feeder.feeding(0.5):
-                wait_until(lambda: committed(tmp_path) > before + 1 or running.process.poll() is not None)
-                assert running.process.poll() is None, running.said.read_text()
+                wait_until(lambda: committed(tmp_path) > before + 1 or running.popen.poll() is not None)
+                assert running.popen.poll() is None, running.said.read_text()
                 # As terminals do, and `timeout`: all of its processes get it, and Java ends too at the second.
-                os.killpg(running.process.pid, number)
+                os.killpg(running.popen.pid, number)
                 assert running.wait() == 130, running.said.read_text()
             said = running.said.read_text()
             first, *meanwhile, last = said.splitlines()  # a line every ten seconds that it takes to start

@@ -23,7 +23,8 @@ from tests.dataflow.channels.test_joins_exactly import joined
 from tests.dataflow.channels.test_punctuations_exactly import punctuated
 from tests.dataflow.channels.test_windows_exactly import windowed
 from tests.dataflow.layout import test_outputs_exactly
-from tests.dataflow.layout.test_layouts_exactly import expected, meetings
+from tests.dataflow.layout.test_layouts_exactly import meetings
+from tests.dataflow.outcomes import expected
 from tests.engines.spark.streams.simulated_stream import Crash, Disk, SimulatedStream
 from tests.examples_drawn import drawn
 

@@ -134,7 +134,7 @@ def test_the_process_that_started_a_stream_is_killed(tmp_path: Path, server: tup
                 if kind == "at a commit":
                     assert running.wait() < 0
                 else:
-                    wait_until(lambda: committed(tmp_path) > before or running.process.poll() is not None)
+                    wait_until(lambda: committed(tmp_path) > before or running.popen.poll() is not None)
                     time.sleep(generator.uniform(0, 2))
             if kind == "when all is done":
                 time.sleep(5)
@@ -152,7 +152,7 @@ def test_the_server_is_killed(tmp_path: Path) -> None:
     feeder = Feeder(tmp_path, seed=6)
     process = Process(tmp_path, tmp_path / "cache")
     with connect_server(process) as url, stream(tmp_path, "chained", "--master", url) as running, feeder.feeding(0.3):
-        wait_until(lambda: committed(tmp_path) > 0 or running.process.poll() is not None)
+        wait_until(lambda: committed(tmp_path) > 0 or running.popen.poll() is not None)
         assert process.server is not None
         process.server.kill()
         assert running.wait(120) == 1

@@ -1,31 +1,51 @@
-"""What engines read of a slice: chunks of tuples, and at their places what cannot be read."""
+"""What a slice is read as: chunks of tuples, and at their places what could not be read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 
-from anabranch.codegen.chunks import Chunk
-from anabranch.dataflow.sources.reading.slice_reader import read_slice
-from anabranch.dataflow.sources.reading.slices import Slice
-from anabranch.dataflow.sources.source_count import Failed
-from anabranch.graph.model import Operator
+import pyarrow as pa
+
+from anabranch.codegen.chunks import Chunk, as_columns
+from anabranch.errors import SourceError
+from anabranch.graph.schema import Schema
 from anabranch.operators.base import Unreadable
-from anabranch.operators.sources.located import located
-from anabranch.operators.sources.read_files import ReadFiles
+
+# Rows in order, by columns where they have such; or a row that could not be read.
+Found: TypeAlias = Chunk | Unreadable
 
 
-def chunks_of(source: Operator, part: Slice, *, chunk_size: int) -> Iterator[Chunk | Unreadable | Failed]:
-    """The tuples of a slice in order; a failure is the last of them."""
-    schema = source.outputs[0].schema
+class Doubt(Exception):
+    """Arrow may read this otherwise than the row reader does, which therefore has to read it."""
+
+
+def chunks_of_rows(schema: Schema, items: Iterable[Any], chunk_size: int) -> Iterator[Found]:
+    """What a row reader gives, as chunks of at most `chunk_size` rows."""
+    rows: list[Any] = []
     try:
-        with located(source):
-            for found in read_slice(cast(ReadFiles, source.definition), part, chunk_size=chunk_size):
-                if isinstance(found, Unreadable):
-                    yield found
-                elif isinstance(found, list):
-                    yield Chunk.of_rows(schema, found)
-                else:
-                    yield Chunk.of_batch(schema, found)
-    except Exception as problem:
-        yield Failed(problem)
+        for item in items:
+            if isinstance(item, Unreadable):
+                if rows:
+                    yield as_columns(Chunk.of_rows(schema, rows))
+                    rows = []
+                yield item
+                continue
+            rows.append(item)
+            if len(rows) >= chunk_size:
+                yield as_columns(Chunk.of_rows(schema, rows))
+                rows = []
+    except SourceError:  # it has its place behind them
+        if rows:
+            yield as_columns(Chunk.of_rows(schema, rows))
+        raise
+    if rows:
+        yield as_columns(Chunk.of_rows(schema, rows))
+
+
+def chunk_of_columns(schema: Schema, columns: list[pa.Array]) -> Chunk:
+    fields = [
+        pa.field(attribute.name, column.type, nullable=attribute.type.optional)
+        for attribute, column in zip(schema.attributes, columns, strict=True)
+    ]
+    return Chunk.of_batch(schema, pa.record_batch(columns, pa.schema(fields)))

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from anabranch.dataflow.sources.reading.chunks import Doubt
 from anabranch.dataflow.sources.reading.cuts import are_plain_quotes, mark_size
-from anabranch.dataflow.sources.reading.pieces import Doubt
 from anabranch.dataflow.sources.reading.text_cells import ColumnReader, column_reader, empty_as_null, has_infinite
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.cells import cell_parser

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
+from anabranch.dataflow.sources.reading.chunks import Doubt
 from anabranch.dataflow.sources.reading.csv_blocks import check_utf8
 from anabranch.dataflow.sources.reading.cuts import Bytes, Places, mark_size
-from anabranch.dataflow.sources.reading.pieces import Doubt
 from anabranch.dataflow.sources.reading.text_cells import ColumnReader, column_reader, has_infinite
 from anabranch.graph.schema import AttributeType, Schema
 from anabranch.operators.formats.text_values import PARSERS

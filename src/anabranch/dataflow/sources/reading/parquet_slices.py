@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,13 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from anabranch.dataflow.sources.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
+from anabranch.dataflow.sources.reading.arrow_columns import ColumnsReader
+from anabranch.dataflow.sources.reading.chunks import Found
 from anabranch.dataflow.sources.reading.slices import Slice
-from anabranch.dataflow.sources.reading.text_cells import ColumnReader, in_range
 from anabranch.errors import SourceError
-from anabranch.graph.schema import AttributeType, Schema
-from anabranch.operators.formats.arrow_types import arrow_type, plain_type
-from anabranch.operators.formats.parquet_format import batch_reader, check_columns, group_batches, open_parquet
+from anabranch.graph.schema import Schema
+from anabranch.operators.formats.parquet_format import check_columns, columns_in, group_batches, open_parquet
 
 _LARGEST = 2**28  # bytes of a row group: what is read in one go is held in one go, and Arrow's texts end at 2 GB
 
@@ -55,9 +54,8 @@ def _parts(whole: Slice, group: Any) -> list[Slice]:
     ]
 
 
-def read_row_groups(schema: Schema, part: Slice, chunk_size: int) -> Iterator[Piece]:
-    readers = [_reader(attribute.type) for attribute in schema.attributes]
-    read_rows = batch_reader(schema, part.name)
+def read_row_groups(schema: Schema, part: Slice, chunk_size: int) -> Iterator[Found]:
+    reader = ColumnsReader(schema, part.name)
     number = (part.before or 0) + 1
     with open_parquet(Path(part.path)) as file:
         _must_be_as_cut(file, part)
@@ -65,13 +63,9 @@ def read_row_groups(schema: Schema, part: Slice, chunk_size: int) -> Iterator[Pi
         batches = group_batches(file, part.name, schema, range(part.start, part.stop), before)
         for batch in batches if part.rows is None else _some(batches, part.skipped, part.rows):
             for at in range(0, batch.num_rows, chunk_size):
-                chunk = batch.slice(at, chunk_size)
-                converted = _converted(schema, readers, chunk)
-                if converted is not None:
-                    yield converted
-                else:
-                    yield from pieces_of_rows(schema, read_rows(chunk, number), chunk_size)
-                number += chunk.num_rows
+                some = batch.slice(at, chunk_size)
+                yield from reader.chunks(columns_in(some, schema), number)
+                number += some.num_rows
 
 
 def _some(batches: Iterator[pa.RecordBatch], skipped: int, rows: int) -> Iterator[pa.RecordBatch]:
@@ -97,60 +91,3 @@ def _must_be_as_cut(file: Any, part: Slice) -> None:
         f"{part.name}: it has other row groups than when it was found",
         hint="put it back as it was; move files in when they are complete, and leave them as they are",
     )
-
-
-def _converted(schema: Schema, readers: list[ColumnReader], chunk: pa.RecordBatch) -> pa.RecordBatch | None:
-    try:
-        columns = [read(chunk.column(name)) for read, name in zip(readers, schema.names, strict=True)]
-    except (Doubt, pa.ArrowException):
-        return None
-    return batch_of_columns(schema, columns)
-
-
-def _reader(kind: AttributeType) -> ColumnReader:
-    """A function from a column of a file to one of tuples; `Doubt` or an Arrow error where rows must be looked at."""
-    convert = _CONVERTERS.get(kind.kind)
-    if convert is None:
-        return _doubt
-
-    def read(column: pa.Array) -> pa.Array:
-        if column.null_count and not kind.optional:
-            raise Doubt
-        if column.null_count == len(column):
-            return pa.nulls(len(column), arrow_type(kind))
-        return convert(column)
-
-    return read
-
-
-def _doubt(column: pa.Array) -> pa.Array:
-    raise Doubt
-
-
-def _cast_to(target: pa.DataType) -> ColumnReader:
-    return lambda column: column.cast(target)
-
-
-def _floats(column: pa.Array) -> pa.Array:
-    return column.cast(pa.float64(), safe=False)  # ints beyond 53 bits are rounded as Python does
-
-
-def _texts(column: pa.Array) -> pa.Array:
-    column = column.cast(pa.string())
-    column.validate(full=True)  # of UTF-8 the file only claims it
-    return column
-
-
-def _moments(column: pa.Array) -> pa.Array:
-    return in_range(column.cast(plain_type(column.type)))
-
-
-_CONVERTERS: dict[str, Callable[[pa.Array], pa.Array]] = {
-    "int": _cast_to(pa.int64()),
-    "float": _floats,
-    "bool": _cast_to(pa.bool_()),
-    "str": _texts,
-    "bytes": _cast_to(pa.binary()),
-    "date": _moments,
-    "datetime": _moments,
-}

@@ -6,15 +6,29 @@ import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
-from anabranch.dataflow.sources.reading.pieces import Piece
+from anabranch.dataflow.sources.reading.chunks import Found
+from anabranch.dataflow.sources.reading.compressed_slices import read_compressed
 from anabranch.dataflow.sources.reading.slices import Slice, not_by_slices, slices_of_file
 from anabranch.dataflow.sources.reading.text_slices import read_text_slice
+from anabranch.dataflow.sources.source_count import Failed
+from anabranch.graph.model import Operator
+from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
 
 
-def read_slice(definition: ReadFiles, part: Slice, *, chunk_size: int) -> Iterator[Piece]:
-    """The rows of a slice in order, in pieces of at most `chunk_size`; a `SourceError` where the row reader has one."""
+def chunks_of(source: Operator, part: Slice, *, chunk_size: int) -> Iterator[Found | Failed]:
+    """The tuples of a slice in order; a failure is the last of them."""
+    try:
+        with located(source):
+            yield from read_slice(cast(ReadFiles, source.definition), part, chunk_size=chunk_size)
+    except Exception as problem:
+        yield Failed(problem)
+
+
+def read_slice(definition: ReadFiles, part: Slice, *, chunk_size: int) -> Iterator[Found]:
+    """The rows of a slice in order, in chunks of at most `chunk_size`; a `SourceError` where the row reader has one."""
     if part.problem is not None:
         raise copy.copy(part.problem)  # an error that is raised remembers where: each time anew
     if part.is_uncut:
@@ -24,6 +38,8 @@ def read_slice(definition: ReadFiles, part: Slice, *, chunk_size: int) -> Iterat
         from anabranch.dataflow.sources.reading.parquet_slices import read_row_groups
 
         yield from read_row_groups(definition.schema, part, chunk_size)
+    elif part.is_compressed:
+        yield from read_compressed(definition, part, chunk_size)
     else:
         yield from read_text_slice(definition, part, chunk_size)
 

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from anabranch.dataflow.sources.reading.cuts import csv_cuts, line_cuts
 from anabranch.dataflow.sources.reading.line_numbers import count_lines
 from anabranch.errors import SourceError
+from anabranch.operators.formats.compressed import Decompressed
 from anabranch.operators.formats.csv_format import CsvOptions, find_columns
 from anabranch.operators.formats.csv_records import csv_records
 from anabranch.operators.formats.failures import why
@@ -37,6 +38,9 @@ class Slice:
     found: int | None = None  # of a text in a stream: how long it was, and has to be still when it is read
     skipped: int = 0  # of a row group that is too large for one slice: rows of it that go before,
     rows: int | None = None  # and how many are in this one
+    is_compressed: bool = (
+        False  # all of a file that begins so; `start` is a byte of the text in it, `stop` the file's end
+    )
     is_uncut: bool = False  # the whole file, which could not be cut: it is, when it is read
 
 
@@ -90,15 +94,20 @@ def readable(name: str) -> Iterator[None]:
 
 def _text_slices(stream: BinaryIO, whole: Slice, definition: ReadFiles, size: int) -> list[Slice] | None:
     status = os.fstat(stream.fileno())
+    is_compressed = isinstance(getattr(stream, "raw", None), Decompressed)
     if not stat.S_ISREG(status.st_mode) or (status.st_size == 0 and stream.read(1)):  # some of /proc say 0
         return None
-    whole = replace(whole, stop=status.st_size)
+    whole = replace(whole, stop=status.st_size, is_compressed=is_compressed)
     if definition.format == "csv":
         options = CsvOptions(**definition.options)
         if not options.delimiter.isascii():
             return None
         whole = _after_header(stream, whole, definition, options)
+        if is_compressed:
+            return [whole]
         return list(_cut(whole, csv_cuts(stream, whole.start, whole.stop, size, options.delimiter)))
+    if is_compressed:
+        return [whole]
     slices = _cut(whole, line_cuts(stream, whole.start, whole.stop, size))
     if definition.format == "lines" and len(definition.schema.attributes) > 1:
         slices = _numbered(stream, slices)
@@ -111,7 +120,8 @@ def _after_header(stream: BinaryIO, whole: Slice, definition: ReadFiles, options
         return replace(whole, width=width, positions=tuple(range(width)))
     records = csv_records(text_lines(stream, whole.name), options.delimiter)
     width, positions = find_columns(records, whole.name, definition.schema)
-    return replace(whole, start=min(stream.tell(), whole.stop), width=width, positions=tuple(positions))
+    start = stream.tell() if whole.is_compressed else min(stream.tell(), whole.stop)
+    return replace(whole, start=start, width=width, positions=tuple(positions))
 
 
 def _cut(whole: Slice, ends: Iterator[int]) -> Iterator[Slice]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anabranch.codegen.columns import batch_of
-from anabranch.dataflow.sources.reading.pieces import Doubt
+from anabranch.dataflow.sources.reading.chunks import Doubt
 from anabranch.graph.schema import Attribute, AttributeType, Schema
 from anabranch.operators.formats.text_values import Parse, parse_float
 

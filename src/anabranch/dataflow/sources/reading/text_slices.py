@@ -11,13 +11,14 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from anabranch.codegen.chunks import Chunk
 from anabranch.codegen.columns import NoColumns
+from anabranch.dataflow.sources.reading.chunks import Doubt, Found, chunk_of_columns, chunks_of_rows
 from anabranch.dataflow.sources.reading.csv_blocks import CsvBlocks
 from anabranch.dataflow.sources.reading.cuts import ByteRange, Shorter, csv_cuts, line_cuts
 from anabranch.dataflow.sources.reading.jsonl_blocks import JsonlBlocks, is_flat
 from anabranch.dataflow.sources.reading.line_numbers import count_lines, lines_before
 from anabranch.dataflow.sources.reading.lines_blocks import LinesBlocks
-from anabranch.dataflow.sources.reading.pieces import Doubt, Piece, batch_of_columns, pieces_of_rows
 from anabranch.dataflow.sources.reading.slices import Slice, readable
 from anabranch.dataflow.sources.reading.text_cells import ColumnReader
 from anabranch.errors import SourceError
@@ -34,32 +35,36 @@ from anabranch.operators.sources.read_files import ReadFiles
 _BLOCKS = (2**21, 2**18, 2**15)
 
 
-def read_text_slice(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Piece]:
+def read_text_slice(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Found]:
     try:
-        yield from _pieces(definition, part, chunk_size)
+        yield from _chunks(definition, part, chunk_size)
     except Shorter:
-        raise SourceError(
-            f"{part.name}: it has become shorter since it was found",
-            hint="put it back as it was; move files in when they are complete, and leave them as they are",
-        ) from None
+        raise _shorter(part) from None
 
 
-def _pieces(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Piece]:
+def _chunks(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Found]:
     with lines.open_for_reading(Path(part.path)) as stream, readable(part.name):
-        _must_be_as_found(stream, part)
-        yield from _TextSlice(definition, part, stream, chunk_size).pieces(part.start, part.stop, part.before)
+        must_be_as_found(stream, part)
+        yield from TextSlice(definition, part, stream, chunk_size).chunks(part.start, part.stop, part.before)
 
 
-def _must_be_as_found(stream: BinaryIO, part: Slice) -> None:
+def must_be_as_found(stream: BinaryIO, part: Slice) -> None:
     """A file of another length is another file: slices would begin and end in the middle of its rows."""
     size = os.fstat(stream.fileno()).st_size
     if part.found is not None and size < part.found:
-        raise Shorter
+        raise _shorter(part)
     if part.found is not None and size > part.found:
         raise SourceError(
             f"{part.name}: it has become longer since it was found: it had {part.found:,} bytes, and has {size:,}",
             hint="move files in when they are complete; put this one back as it was: what is mended keeps its length",
         )
+
+
+def _shorter(part: Slice) -> SourceError:
+    return SourceError(
+        f"{part.name}: it has become shorter since it was found",
+        hint="put it back as it was; move files in when they are complete, and leave them as they are",
+    )
 
 
 class Block(NamedTuple):
@@ -78,7 +83,7 @@ class Blocks(Protocol):
     def columns(self, data: bytes, start: int, before: int | None) -> list[pa.Array]: ...
 
 
-class _TextSlice:
+class TextSlice:
     def __init__(self, definition: ReadFiles, part: Slice, stream: BinaryIO, chunk_size: int) -> None:
         self._format = definition.format
         self._schema = definition.schema
@@ -97,21 +102,27 @@ class _TextSlice:
             case _:
                 return LinesBlocks(self._schema)
 
-    def pieces(self, start: int, stop: int, before: int | None, depth: int = 0) -> Iterator[Piece]:
+    def chunks(self, start: int, stop: int, before: int | None, depth: int = 0) -> Iterator[Found]:
         if self._blocks is None:
-            yield from self._pieces_of_rows(Block(start, stop, before))
+            yield from self._chunks_of_rows(Block(start, stop, before))
             return
         for block in self._cut(start, stop, before, _BLOCKS[depth]):
-            batches = self._batches(block, self._blocks)
-            if batches is not None:
-                yield from batches
+            chunks = self._by_columns(block, self._blocks)
+            if chunks is not None:
+                yield from chunks
             elif depth + 1 < len(_BLOCKS):
-                yield from self.pieces(block.start, block.stop, block.before, depth + 1)
+                yield from self.chunks(block.start, block.stop, block.before, depth + 1)
             else:
-                yield from self._pieces_of_rows(block)
+                yield from self._chunks_of_rows(block)
 
-    def _pieces_of_rows(self, block: Block) -> Iterator[Piece]:
-        return pieces_of_rows(self._schema, self._rows(block), self._chunk_size)
+    def chunks_of_lines(self, found: lines.LineReader, before: int) -> Iterator[Found]:
+        """The same of what is read to its end by the row reader."""
+        has_mark = before == 0 and self._format != "lines"
+        numbered = self._read_lines(lines.text_lines(found, self._part.name, skip_mark=has_mark, before=before))
+        return chunks_of_rows(self._schema, numbered, self._chunk_size)
+
+    def _chunks_of_rows(self, block: Block) -> Iterator[Found]:
+        return chunks_of_rows(self._schema, self._rows(block), self._chunk_size)
 
     def _cut(self, start: int, stop: int, before: int | None, size: int) -> Iterator[Block]:
         if stop - start <= 2 * size:
@@ -127,19 +138,19 @@ class _TextSlice:
                 before += count_lines(self._stream, start, end)
             start = end
 
-    def _batches(self, block: Block, blocks: Blocks) -> list[pa.RecordBatch] | None:
+    def _by_columns(self, block: Block, blocks: Blocks) -> list[Chunk] | None:
         """The block as Arrow reads it, or None."""
         if block.stop - block.start >= lines.LONGEST_ROW:
             return None
         try:
             columns = blocks.columns(self._read(block), block.start, block.before)
-            return [self._batch(columns, blocks.readers, at) for at in range(0, len(columns[0]), self._chunk_size)]
+            return [self._chunk(columns, blocks.readers, at) for at in range(0, len(columns[0]), self._chunk_size)]
         except (Doubt, ValueProblem, NoColumns, pa.ArrowException):
             return None
 
-    def _batch(self, columns: list[pa.Array], readers: list[ColumnReader], at: int) -> pa.RecordBatch:
-        chunks = [read(column.slice(at, self._chunk_size)) for read, column in zip(readers, columns, strict=True)]
-        return batch_of_columns(self._schema, chunks)
+    def _chunk(self, columns: list[pa.Array], readers: list[ColumnReader], at: int) -> Chunk:
+        values = [read(column.slice(at, self._chunk_size)) for read, column in zip(readers, columns, strict=True)]
+        return chunk_of_columns(self._schema, values)
 
     def _rows(self, block: Block) -> Iterator[Any]:
         """The block as the row reader reads it. Lines are counted only where one has to be named."""
@@ -157,9 +168,12 @@ class _TextSlice:
         yield from islice(self._numbered_rows(block, before), done, None)
 
     def _numbered_rows(self, block: Block, before: int) -> Iterator[Any]:
-        name, schema = self._part.name, self._schema
         has_mark = block.start == 0 and self._format != "lines"
-        found = lines.text_lines(self._byte_range(block), name, skip_mark=has_mark, before=before)
+        name = self._part.name
+        return self._read_lines(lines.text_lines(self._byte_range(block), name, skip_mark=has_mark, before=before))
+
+    def _read_lines(self, found: Iterator[lines.Line]) -> Iterator[Any]:
+        name, schema = self._part.name, self._schema
         match self._format:
             case "csv":
                 records = csv_records(found, self._delimiter)

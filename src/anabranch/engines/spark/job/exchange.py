@@ -133,7 +133,8 @@ def job_title(layout: Layout) -> str:
 
 def stage_names(layout: Layout, *, reads_sources: bool = True) -> list[str]:
     """Those of the stages of a job, the last of which brings what has come of it to the driver."""
-    first = _names(layout.place(SOURCES)) if reads_sources else "from the driver"
+    sources = layout.place(SOURCES)
+    first = _names(sources, *layout.following(sources)) if reads_sources else "from the driver"
     levels = [[each for place in places for each in (place, *layout.following(place))] for places in layout.levels]
     sinks = [sink.id for sink in layout.graph.sinks]
     last = shortened(f"for the driver ({', '.join((*layout.place(TAIL).operators, *sinks))})")

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from anabranch.dataflow.channels.channel import Channel
 from anabranch.dataflow.channels.levels import channel_at
+from anabranch.dataflow.channels.together import Together
 from anabranch.dataflow.channels.tripwires import begun, ended
 from anabranch.dataflow.streams.next_save import SavedSizes, next_save
 from anabranch.dataflow.streams.sealed_files import HEAD, is_sealed, sealed
@@ -50,7 +50,7 @@ class _Head(NamedTuple):
 class _Warm:
     """A channel as a worker knows it: its state is that of this version; None before there is any in the store."""
 
-    channel: Channel
+    channel: Together
     form: str
     head: _Head | None = None
 

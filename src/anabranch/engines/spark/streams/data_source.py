@@ -89,7 +89,7 @@ def data_source(
     """A class of its own for each stream, as Spark makes the source itself: all it needs travels with the class."""
     reader = partial(_Reader, str(log), shipment, tasks, most_bytes, handover)
 
-    class Arrivals(DataSource):
+    class EntrySource(DataSource):
         @classmethod
         def name(cls) -> str:
             return name
@@ -100,4 +100,4 @@ def data_source(
         def streamReader(self, schema: Any) -> DataSourceStreamReader:
             return reader()
 
-    return Arrivals
+    return EntrySource

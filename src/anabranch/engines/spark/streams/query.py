@@ -17,8 +17,11 @@ from anabranch.dataflow.streams.entries import EntryLog
 from anabranch.dataflow.streams.stream_tail import Done, StreamTail
 from anabranch.dataflow.transport.rows import Row
 from anabranch.engines.spark.job.row_batches import rows_in
+from anabranch.engines.spark.streams.cells import show_live
 from anabranch.engines.spark.streams.failures import stream_error
 from anabranch.errors import AnabranchError, RunError, UsageError
+from anabranch.graph.drawing.markup import element
+from anabranch.graph.page import fragment
 
 _EVERY = 0.1  # seconds: how often it is looked whether Spark has stopped by itself
 _SECONDS_TO_COMMIT, _OFTEN = 5.0, 0.02
@@ -36,6 +39,13 @@ class Progress:
     processing_rate: float  # tuples per second while the last batch was processed
     backlog: int  # bytes that have arrived and are not processed yet
     latency: float  # seconds from the arrival of the first tuple of the last batch to its commit
+
+
+def _in_words(progress: Progress) -> str:
+    return (
+        f"batch {progress.batch}, {progress.tuples_in:,} tuples in ({progress.input_rate:,.0f}/s), "
+        f"{progress.tuples_out:,} out, {progress.backlog:,} bytes waiting"
+    )
 
 
 class Query:
@@ -183,6 +193,17 @@ class Query:
             return 0.0
         (began, before), (ended, after) = self._committed_at[0], self._committed_at[-1]
         return (after - before) / (ended - began) if ended > began else 0.0
+
+    def __repr__(self) -> str:
+        state = "goes on" if self.is_active else "has ended"
+        return f"<Query of {self._tail.tail.plan.graph.name}, which {state}: {_in_words(self.progress)}>"
+
+    def _repr_html_(self) -> str:
+        return fragment(element("p", repr(self)[1:-1]))
+
+    def _ipython_display_(self) -> None:
+        """A cell of a notebook shows how far it is for as long as it goes on."""
+        show_live(self, lambda: self.is_active)
 
     @property
     def result(self) -> Result:

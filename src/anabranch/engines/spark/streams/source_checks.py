@@ -8,6 +8,7 @@ from anabranch.errors import UsageError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sources.beacon import Beacon
+from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.from_items import FromItems
 from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.operators.sources.read_tcp import ReadTcp
@@ -17,7 +18,7 @@ from anabranch.passes.layout.source_reading import may_share
 def check_sources(graph: Graph, once: bool) -> None:
     """A `UsageError` at the first that cannot be one of a stream."""
     for source in graph.sources:
-        _check_source(source, once)
+        _check_source(graph, source, once)
     orders = [cast(SourceDefinition, source.definition).order_by for source in graph.sources]
     if len(orders) > 1 and None not in orders:
         raise UsageError(
@@ -27,9 +28,9 @@ def check_sources(graph: Graph, once: bool) -> None:
         )
 
 
-def _check_source(source: Operator, once: bool) -> None:
+def _check_source(graph: Graph, source: Operator, once: bool) -> None:
     match source.definition:
-        case ReadFiles(partition_by=()) | FromItems(items=tuple() | range(), partition_by=()):
+        case ReadFiles(partition_by=()) | FromItems(items=tuple() | range(), partition_by=()) | FromFrame():
             return
         case ReadFiles():
             problem = "has partition_by=, which speaks of files that are all there"
@@ -40,7 +41,7 @@ def _check_source(source: Operator, once: bool) -> None:
             problem = "gives lines as they come, and once= takes what is there at once: that is nothing"
             hint = "leave once= (--once) out, and call finish() when enough has come"
         case Beacon():
-            if not may_share(source):
+            if not may_share(graph, source):
                 return
             problem = "may share something with the operators, which run in other processes"
             hint = "use a function that keeps nothing between its calls"

@@ -1,4 +1,4 @@
-"""A file that is compressed."""
+"""A folder of files in one."""
 
 from typing import NamedTuple
 
@@ -13,4 +13,4 @@ class Call(NamedTuple):
 
 @ab.app
 def app() -> None:
-    ab.read_csv("data/calls.csv.gz", Call).collect("out")
+    ab.read_csv("data/calls.zip", Call).collect("out")
