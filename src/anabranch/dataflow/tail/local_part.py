@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import cast
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.codegen.build import build_elements, generate
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part
@@ -37,7 +37,7 @@ _HERE = "here"
 def _without_effects(part: Part) -> list[Operator]:
     """The operators in whose generated code constants may be built in: whoever shares nothing, or so it seems."""
     inside = [part.operator(name) for name in part.operators]
-    with held_world(part.graph, thoroughly=False):
+    with look_at_program(part.graph, thoroughly=False):
         return [operator for operator in inside if not operator.is_sink and not has_effects(operator)]
 
 
