@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.dataflow.layout import choose_forms, weigh_channels
 from anabranch.errors import AnabranchError
 from anabranch.graph.model import Graph
@@ -55,7 +55,7 @@ def execute_with(plan: Plan, settings: Settings) -> Plan:
 
 
 def _run_stages(plan: Plan, stages: tuple[tuple[str, Pass], ...], until: str | None, *, thoroughly: bool) -> Plan:
-    with held_world(plan.graph, thoroughly=thoroughly), _uncollected():
+    with look_at_program(plan.graph, thoroughly=thoroughly), _uncollected():
         for name, apply in stages:
             plan = apply(plan)
             _verify(plan, name)

@@ -19,7 +19,7 @@ import pytest
 import anabranch as ab
 from anabranch.analysis.compilation import compilation, the_compilation
 from anabranch.analysis.live_code import live_codes
-from anabranch.analysis.program import held_world, look_at_code
+from anabranch.analysis.program import look_at_code, look_at_program
 from anabranch.compiler import compile
 from anabranch.explain import explain
 from anabranch.load import build, load_app
@@ -251,9 +251,9 @@ def test_what_a_thread_compiles_is_no_business_of_others(load: Load) -> None:
     words = load(WORDS)
     graph = as_program(words.program()).graph
     found: list[object] = []
-    with held_world(graph, thoroughly=True):
+    with look_at_program(graph, thoroughly=True):
         here = compilation()
-        with held_world(graph, thoroughly=False), look_at_code(words.number):
+        with look_at_program(graph, thoroughly=False), look_at_code(words.number):
             assert compilation() is here  # all of it is one
         asking = threading.Thread(target=lambda: found.append(compilation()))
         asking.start()
@@ -321,7 +321,7 @@ def test_names_of_executed_code_that_somebody_has_as_a_dictionary_are_reached(lo
     words = load(WORDS)
     words.hooks.append({"__name__": "code of a dictionary"})
     exec(builtins.compile("def grow(n):\n    return n", "<executed>", "exec"), words.hooks[0])
-    with held_world(as_program(words.program()).graph, thoroughly=True):
+    with look_at_program(as_program(words.program()).graph, thoroughly=True):
         reached = the_compilation().namespaces
     assert [each.names["__name__"] for each in reached] == [words.__name__, "code of a dictionary"]
 

@@ -54,6 +54,7 @@ def jsonl_file(folder: Path, values: list[str], name: str = "x") -> Path:
 
 @pytest.fixture(params=["by Arrow", "by compiled code"])
 def csv_reader(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_blocks, "_is_prepared", False)
     monkeypatch.setattr(csv_blocks, "_MUCH", 0 if request.param == "by compiled code" else 2**60)
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from anabranch.analysis.live_code import CodeIn
     from anabranch.analysis.modules import Namespace
+    from anabranch.analysis.purity import Pure
     from anabranch.analysis.reach import Links, Reached
     from anabranch.graph.model import Graph
 
@@ -40,6 +42,8 @@ class Compilation:
     links: Links | None = None  # which modules refer to which, likewise
     live: dict[int, CodeIn] = field(default_factory=dict)  # the code of users' that is loaded
     has_looked: bool = False  # for it, at all objects there are
+    has_thawed: bool = False  # what the program had frozen out of the collector's sight
+    pure: dict[int, tuple[ModuleType, str, Pure]] | None = None  # the functions that are definitely pure
     cached: CachedCalls = field(default_factory=CachedCalls)
     receivers: set[Any] = field(default_factory=set)  # the parameters whose calls are being looked for
 

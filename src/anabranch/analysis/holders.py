@@ -7,13 +7,17 @@ a metaclass, a registry), the interpreter knows who refers to it now, and so no 
 from __future__ import annotations
 
 import gc
+import time
 import weakref
+from collections.abc import Iterator
 from enum import Enum
+from itertools import chain
 from types import CellType, FrameType, MappingProxyType, MemberDescriptorType
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem
 from anabranch.analysis.lifting import is_user_class
+from anabranch.analysis.live_code import thawed
 from anabranch.analysis.modules import Namespace
 from anabranch.analysis.origins import (
     ClassAttribute,
@@ -25,7 +29,7 @@ from anabranch.analysis.origins import (
     namespace_around,
 )
 from anabranch.analysis.program import holders_of, program_around
-from anabranch.analysis.reach import Objects, is_ours
+from anabranch.analysis.reach import OURS, Objects, is_ours
 
 _CONTAINERS = (list, dict, set, tuple)
 _PASSING_ON = (*_CONTAINERS, CellType, MappingProxyType)  # who has it depends on who has these
@@ -50,11 +54,44 @@ def why_held(origin: Origin, held: Any) -> Problem | None:
 
 
 def is_held_only_by(held: Any, owner: Any) -> bool:
-    """Whether an object is an attribute of its owner, and nobody else has it."""
-    for holder in gc.get_referrers(held):
-        if holder is not owner and holder is not vars(owner) and type(holder) is not FrameType and not is_ours(holder):
-            return False
-    return True
+    """Whether an object is an attribute of its owner, and nobody else has it.
+
+    What another thread has in hand for a moment it lets go of: who has it for good is there at every look.
+    """
+    for look in range(_LOOKS):
+        if look:
+            time.sleep(_BETWEEN_LOOKS)
+        with thawed():
+            kinds = _kinds_of_holders((held,))
+        if all(identity in (id(owner), id(vars(owner))) or _has_in_passing(kind) for identity, kind in kinds.items()):
+            return True
+    return False
+
+
+_LOOKS, _BETWEEN_LOOKS = 5, 0.001  # seconds, for which others may go on
+
+
+def _kinds_of_holders(held: tuple[Any]) -> dict[int, type]:
+    """Who has an object, by identity, and of which class each is.
+
+    Nobody of them is held by us while code of another thread runs: a tuple that it is just making could not grow. So
+    they are looked at within one call of the interpreter's own functions.
+    """
+    kinds = dict(zip(map(id, _holders(held)), map(type, _holders(held)), strict=False))
+    return {identity: kind for identity, kind in kinds.items() if identity != id(held)}
+
+
+def _holders(held: tuple[Any]) -> Iterator[Any]:
+    """When the first is asked for; asked again, they are the same, in order."""
+    return chain.from_iterable(map(gc.get_referrers, held))
+
+
+_LIST_ITERATOR: type = type(iter(list[Any]()))
+
+
+def _has_in_passing(kind: type) -> bool:
+    """A function that runs, or a loop over it in some thread, which may wait within; or the analysis itself."""
+    return kind in (FrameType, _LIST_ITERATOR) or str(kind.__module__).split(".")[0] in OURS
 
 
 def _containers_in(held: Any) -> Objects:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import dis
 import gc
 from collections.abc import Iterable, Iterator, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, compress, repeat
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
+from anabranch.analysis.compilation import compilation
 from anabranch.analysis.words import words
 
 Codes = dict[int, CodeType]  # by identity: equal code may stand in two places
@@ -65,19 +67,46 @@ def _with_code() -> list[Any]:
     Nor does that of another thread, while references to all of them are held: a tuple that it is just making could
     not grow if it were not its only owner. So they are held within one call of the interpreter's own functions.
     """
-    if gc.get_freeze_count():
-        gc.unfreeze()  # what is frozen is not among the objects, nor among those that refer to others
     found: list[Any] = []
-    was_enabled = gc.isenabled()
-    gc.disable()  # objects stay in their generations
-    try:
-        for generation in (0, 1, 2):  # they only become older, so none is missed
-            # To the end of both, where the interpreter lets go of them.
-            found += list(compress(chain(_objects_of(generation), repeat(None)), _have_code(_objects_of(generation))))
-    finally:
-        if was_enabled:
-            gc.enable()
+    with thawed():
+        was_enabled = gc.isenabled()
+        gc.disable()  # objects stay in their generations
+        try:
+            for generation in (0, 1, 2):  # they only become older, so none is missed
+                # To the end of both, where the interpreter lets go of them.
+                objects = chain(_objects_of(generation), repeat(None))
+                found += list(compress(objects, _have_code(_objects_of(generation))))
+        finally:
+            if was_enabled:
+                gc.enable()
     return found
+
+
+@contextmanager
+def thawed() -> Iterator[None]:
+    """What a program has frozen is not among the objects, nor among those that refer to others: inside, it is.
+
+    It is frozen again when the compilation ends, which may look several times, and would leave much garbage.
+    """
+    if not gc.get_freeze_count():
+        yield
+        return
+    gc.unfreeze()
+    within = compilation()
+    if within is not None:
+        within.has_thawed = True
+        yield
+        return
+    try:
+        yield
+    finally:
+        freeze_again()
+
+
+def freeze_again() -> None:
+    """What was frozen, and all that there is besides: the interpreter freezes everything or nothing."""
+    gc.collect()  # garbage that is frozen would stay forever
+    gc.freeze()
 
 
 def _objects_of(generation: int) -> Iterator[Any]:

@@ -9,7 +9,7 @@ import operator
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -202,10 +202,16 @@ class _World:
     users: tuple[ModuleType, ...]
     specs: tuple[object, ...]
     codes: dict[int, Codes]  # of all that is not a library's
+    live: dict[int, CodeIn]  # what was found when all objects were last looked at
+
+    @cached_property
+    def with_text(self) -> list[ModuleType]:
+        """The user's modules that were read from files, or are typed in."""
+        return [each for each in self.users if getattr(each, "__file__", None) or each.__name__ == "__main__"]
 
 
-_world = _World(0, (), (), (), {})
-_live: dict[int, CodeIn] = {}
+# What is loaded in this process is the same for all threads. It changes under the lock of those who compile.
+_world = _World(0, (), (), (), {}, {})
 
 
 def look_around(thoroughly: bool = False) -> dict[int, CodeIn]:
@@ -215,26 +221,28 @@ def look_around(thoroughly: bool = False) -> dict[int, CodeIn]:
     returns. In between, a module that has just been imported is taken to be what its file says, and else that is
     returned which was found last.
     """
-    global _world, _live
+    global _world
     loaded = tuple(map(id, sys.modules.values()))
     if loaded == _world.loaded and not thoroughly:
-        return _live
+        return _world.live
     modules = loaded_modules()
     users = tuple(module for module in modules if not is_library_module(module))
     specs = tuple(getattr(module, "__spec__", None) for module in users)
     mine = {id(vars(module)) for module in users}
+    live = _world.live
     if thoroughly:
-        _live = live_codes(without={id(vars(module)) for module in modules} - mine)
-        codes = {names: each.codes for names, each in _live.items()}
+        live = live_codes(without={id(vars(module)) for module in modules} - mine)
+        codes = {names: each.codes for names, each in live.items()}
     else:
         still = mine & {id(vars(module)) for module in _world.users}
         codes = {names: found for names, found in _world.codes.items() if names in still}
     is_same = loaded == _world.loaded and all(map(operator.is_, specs, _world.specs))
     # What others generate in namespaces of their own comes and goes.
     if is_same and all(codes.get(names) == _world.codes.get(names) for names in (*mine, *_namespaces)):
-        return _live
-    _world = _World(_world.number + 1, loaded, users, specs, codes)
-    return _live
+        _world = replace(_world, live=live)
+    else:
+        _world = _World(_world.number + 1, loaded, users, specs, codes, live)
+    return live
 
 
 _numbers: dict[tuple[int, ...], tuple[int, tuple[Namespace, ...]]] = {}
@@ -268,19 +276,12 @@ def moment() -> tuple[int, int]:
     return world(), within.moment if within is not None else 0
 
 
-_user_modules: tuple[int, list[ModuleType]] = (0, [])
-
-
 def loaded_modules() -> list[ModuleType]:
     return [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
 
 
 def user_modules() -> list[ModuleType]:
-    global _user_modules
-    if _user_modules[0] != loaded_state():
+    if not loaded_state():  # nothing was compiled here yet
         found = [module for module in loaded_modules() if not is_library_module(module)]
-        _user_modules = (
-            loaded_state(),
-            [m for m in found if getattr(m, "__file__", None) or m.__name__ == "__main__"],
-        )
-    return _user_modules[1]
+        return [m for m in found if getattr(m, "__file__", None) or m.__name__ == "__main__"]
+    return _world.with_text

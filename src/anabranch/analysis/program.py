@@ -13,17 +13,18 @@ from functools import partial
 from typing import Any
 
 from anabranch.analysis.compilation import Compilation, compilation, enter, the_compilation
+from anabranch.analysis.live_code import freeze_again
 from anabranch.analysis.modules import Namespace, loaded_state, look_around, number_of
 from anabranch.analysis.reach import Objects, linked_to, reach_of_code, reach_of_namespaces, reach_of_program
 from anabranch.graph.model import Graph
 
 # What is loaded is looked at for all threads, and what follows from texts is kept for all.
 _one_at_a_time = threading.Lock()
-_programs = 0
+_programs = 0  # that were compiled so far
 
 
 @contextmanager
-def held_world(graph: Graph, *, thoroughly: bool) -> Iterator[None]:
+def look_at_program(graph: Graph, *, thoroughly: bool) -> Iterator[None]:
     """While a program is compiled nothing is loaded or exchanged: one look around is enough for all of it.
 
     What belongs to it was settled when it was compiled as a whole; a part of it, later, has the same around it.
@@ -50,7 +51,10 @@ def _compiling(begin: Callable[[], None]) -> Iterator[None]:
             begin()
             yield
         finally:
+            begun = compilation()
             enter(None)
+            if begun is not None and begun.has_thawed:
+                freeze_again()
 
 
 _known: dict[int, tuple[weakref.ref[Graph], int, list[Namespace]]] = {}
@@ -58,10 +62,10 @@ _known: dict[int, tuple[weakref.ref[Graph], int, list[Namespace]]] = {}
 
 def _begin_program(graph: Graph, thoroughly: bool) -> None:
     global _programs
-    live = look_around(thoroughly)
     _programs += 1
-    begun = Compilation(_programs, graph, live=live, has_looked=thoroughly)
+    begun = Compilation(_programs, graph, has_looked=thoroughly)
     enter(begun)
+    begun.live = look_around(thoroughly)
     known = _known.get(id(graph))
     if not thoroughly and known is not None and known[0]() is graph and known[1] == loaded_state():
         begun.namespaces = known[2]
@@ -74,9 +78,9 @@ def _begin_program(graph: Graph, thoroughly: bool) -> None:
 
 
 def _begin_code(given: Any) -> None:
-    look_around()
     begun = Compilation(_programs)
     enter(begun)
+    look_around()
     begun.reached = reach_of_code(given)
     begun.namespaces = begun.reached.namespaces
     begun.number = number_of(begun.namespaces)

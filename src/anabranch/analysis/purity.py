@@ -12,8 +12,8 @@ from datetime import datetime, time, timedelta
 from types import ModuleType
 from typing import Any
 
+from anabranch.analysis.compilation import compilation
 from anabranch.analysis.genuine import is_genuine
-from anabranch.analysis.modules import moment
 from anabranch.analysis.values import Plain, Stream
 
 
@@ -218,18 +218,10 @@ _BUILTIN_EFFECTS = {
     "quit": "ends the process",
 }
 
-_known: dict[int, tuple[ModuleType, str, Pure]] = {}
-_loaded_for = (-1, -1)
-
 
 def spec_of(function: Any) -> Pure | None:
     """What is known of a function, if it is definitely pure."""
-    global _loaded_for
-    if _loaded_for != moment():
-        _known.clear()
-        _load()
-        _loaded_for = moment()
-    known = _known.get(id(function))
+    known = _loaded().get(id(function))
     if known is None:
         return None
     module, name, spec = known
@@ -237,13 +229,27 @@ def spec_of(function: Any) -> Pure | None:
     return spec if is_genuine(module, name) else None
 
 
-def _load() -> None:
+_Known = dict[int, tuple[ModuleType, str, Pure]]
+
+
+def _loaded() -> _Known:
+    """Of the program that is being compiled: another one may have given names other values."""
+    within = compilation()
+    if within is None:
+        return _load()
+    if within.pure is None:
+        within.pure = _load()
+    return within.pure
+
+
+def _load() -> _Known:
     """Look the listed names up in the modules that are loaded; a user can only hold functions of those."""
+    found: _Known = {}
     for module_name, spec, names in _ROWS:
         module = sys.modules.get(module_name)
         if module is not None:
             for name in names.split():
-                _add(module, name, spec)
+                _add(found, module, name, spec)
     numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "ufunc"):
         for name in _NUMPY.split():
@@ -252,15 +258,16 @@ def _load() -> None:
             for step in path:
                 owner = getattr(owner, step, None)
             if isinstance(owner, ModuleType):
-                _add(owner, last, _ARRAY)
+                _add(found, owner, last, _ARRAY)
         for name, value in list(vars(numpy).items()):
             if isinstance(value, numpy.ufunc):
-                _add(numpy, name, Pure())
+                _add(found, numpy, name, Pure())
+    return found
 
 
-def _add(module: ModuleType, name: str, spec: Pure) -> None:
+def _add(found: _Known, module: ModuleType, name: str, spec: Pure) -> None:
     if name in vars(module):
-        _known[id(vars(module)[name])] = (module, name, spec)
+        found[id(vars(module)[name])] = (module, name, spec)
 
 
 def is_numpy_ufunc(function: Any) -> bool:

@@ -206,7 +206,10 @@ def _is_of_a_library(part: Any) -> bool:
 def is_ours(holder: Any) -> bool:
     """Whether the analysis itself has it, or a shell that shows it."""
     home = holder.__module__ if type(holder) is FunctionType else type(holder).__module__
-    return str(home).split(".")[0] in ("anabranch", "IPython")
+    return str(home).split(".")[0] in OURS
+
+
+OURS = ("anabranch", "IPython")
 
 
 # What texts name -----------------------------------------------------------------------------------------------------

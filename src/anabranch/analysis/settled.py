@@ -20,6 +20,7 @@ from typing import Any
 from anabranch.analysis.constant_globals import may_be_module
 from anabranch.analysis.constant_uses import is_known, is_store
 from anabranch.analysis.lifting import is_array
+from anabranch.analysis.live_code import thawed
 from anabranch.analysis.modules import Namespace, moment, namespace_of, world
 from anabranch.analysis.program import program_around
 from anabranch.analysis.reach import Identities, Objects, is_ours
@@ -151,10 +152,11 @@ def _is_definitely_settled(held: Any) -> bool:
         return False
     if not _keeps_to_itself(type(held)):
         return False
-    holders = gc.get_referrers(held)
-    for holder in holders:  # noqa: SIM110  # a generator expression would be one more holder
-        if not _is_harmless(holder, held, around, holders):
-            return False
+    with thawed():
+        holders = gc.get_referrers(held)
+        for holder in holders:  # a generator expression would be one more holder
+            if not _is_harmless(holder, held, around, holders):
+                return False
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.codegen.native.assemble import Assembled, assemble
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import ProcessingElement
@@ -52,7 +52,7 @@ def generate(
     segments = [segment for pe in pes for segment in pe]
     parts = cut_into(part, [segment.operators for segment in segments])
     last = len(parts) - 1
-    with held_world(part.graph, thoroughly=False):
+    with look_at_program(part.graph, thoroughly=False):
         made = iter(
             [
                 _function(each, segment, origins=origins or number < last, tracks_changes=tracks_changes)
@@ -76,7 +76,7 @@ def _function(part: Part, segment: Segment, **options: bool) -> Function:
 def build_elements(code: Code) -> ProcessingElement:
     """What runs, perhaps in another process than it was generated in."""
     last = code.functions[-1]
-    with held_world(code.part.graph, thoroughly=False):
+    with look_at_program(code.part.graph, thoroughly=False):
         pes = []
         for functions in code.pes:
             elements = [
@@ -121,6 +121,6 @@ def build_pe(
 
 def staged(part: Part, *, tracks_changes: bool = False) -> ProcessingElement:
     """The processing element with all native segments there can be, whether they pay or not."""
-    with held_world(part.graph, thoroughly=False):
+    with look_at_program(part.graph, thoroughly=False):
         segments = [segment_of(stage) for stage in stages_of(part)]
     return build_elements(generate(part, [segments], tracks_changes=tracks_changes))

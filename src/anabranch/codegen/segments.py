@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.codegen.costs import native_pays
 from anabranch.codegen.functions import Refusal
 from anabranch.codegen.native.assemble import check
@@ -41,7 +41,7 @@ def decide(part: Part, form: Form = "auto", *, origins: bool = False) -> list[St
         raise UsageError(f"there is no form '{form}'", hint=f"use one of {', '.join(FORMS)}")
     if form == "python":
         return [Stage(part, "python")]
-    with held_world(part.graph, thoroughly=False):
+    with look_at_program(part.graph, thoroughly=False):
         # What gives origins stays in one function, unless fusion cuts it: handing over costs more there.
         stages = [_stage(part)] if origins else stages_of(part)
         return _worthwhile(stages) if form == "auto" else stages

@@ -18,7 +18,7 @@ from anabranch.dataflow.sources.reading import slices_of
 from anabranch.dataflow.sources.source_count import Failed, SourceCount
 from anabranch.dataflow.sources.source_loop import take
 from anabranch.dataflow.sources.source_order import Drawn, check_sources, draw
-from anabranch.dataflow.sources.source_slices import cut_source, read_all
+from anabranch.dataflow.sources.source_slices import cut_source, expect_to_read, read_all
 from anabranch.dataflow.tail.interrupts import Shield, shielded
 from anabranch.dataflow.tail.local_part import LocalPart
 from anabranch.dataflow.tail.sinks import opened
@@ -121,6 +121,7 @@ class _Execution:
 
     def _read_all(self, slices: Sequence[Any]) -> Iterator[Drawn]:
         [source] = self.graph.sources
+        expect_to_read(source, slices)
         yield from zip(repeat(source), read_all(source, slices, CHUNK_SIZE))
         yield source, FINAL
 

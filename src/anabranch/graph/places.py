@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, ClassVar
 
-from anabranch.graph.model import Definition, Edge, Graph, Record, StreamId
+from anabranch.graph.model import Definition, Edge, Graph, Operator, Record, StreamId
 from anabranch.graph.order_keys import Lineage, merge_lineages, merge_paths
 from anabranch.graph.windows import Window
 
@@ -175,6 +175,15 @@ class Layout:
                 found.append((place, (*before, edge)))
         source = self.place_of(stream.operator).id
         return [way for way in found if way[0] != source]
+
+    def only_sink_of(self, arrival: Arrival) -> Operator | None:
+        """The sink that alone takes what comes to the tail, if there is one."""
+        stream = arrival.stream
+        taken = [edge for way, edges in self.ways(stream) if way == TAIL for edge in edges]
+        if arrival.place != TAIL or len(taken) != 1:
+            return None
+        target = self.graph.operator(taken[0].target)
+        return target if target.is_sink else None
 
     def first_channel(self, place: Place) -> int:
         """Where its channels begin among those of its level; if it follows another, they are those of that one."""

@@ -76,16 +76,20 @@ def _verify_sequence(layout: Layout) -> None:
 
 
 def _verify_tail(layout: Layout) -> None:
-    """Only the one sink of a program may take what comes as it comes, or as lines, where nothing else runs with it."""
+    """Only the one sink of a program may take what comes as it comes, where nothing else runs with it.
+
+    What comes as lines only one sink may take.
+    """
     is_alone = len(layout.graph.sinks) == 1 and not layout.place(TAIL).operators
     needs_order = any(getattr(sink.definition, "ordered", True) for sink in layout.graph.sinks)
     if not layout.is_ordered and (needs_order or not is_alone):
         raise BuildError("what comes to the tail is not put in order, and that would show")
     for arrival in layout.arrivals:
-        if arrival.lines is not None and not (
-            is_alone and arrival.place == TAIL and layout.graph.sinks[0].id == arrival.lines.sink
-        ):
-            raise BuildError(f"'{arrival.stream.operator}' comes as lines to others than the only sink of a program")
+        if arrival.lines is None:
+            continue
+        sink = layout.only_sink_of(arrival)
+        if sink is None or sink.id != arrival.lines.sink:
+            raise BuildError(f"'{arrival.stream.operator}' comes as lines to others than the sink that writes them")
 
 
 def _verify_ordering(plan: Plan, phase: Phase) -> None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from anabranch.analysis import Findings, analyze_function, analyze_operator, cached_functions
-from anabranch.analysis.program import held_world, widen
+from anabranch.analysis.program import look_at_program, widen
 from anabranch.graph.model import Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Properties, Reason, Selectivity, State
@@ -32,7 +32,7 @@ _MOST_ROUNDS = 5
 
 
 def apply(plan: Plan) -> Plan:
-    with held_world(plan.graph, thoroughly=True):
+    with look_at_program(plan.graph, thoroughly=True):
         found = _infer_all(plan)
         if any(map(_may_lead_anywhere, plan.graph.operators)) and widen():
             found = _infer_all(plan)

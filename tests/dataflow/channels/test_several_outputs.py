@@ -192,3 +192,23 @@ def test_channels_agree_on_where_punctuations_are_whichever_form_they_are_in() -
         ran = outcome(run_on, Simulated(seed=seed), plan, metrics, channels=3, stretch=9)
         assert ran == expected(graph)
         assert any("native" in note for note in metrics.notes), metrics.notes
+
+
+class Quotient:
+    """Native code gives the one output, and the oracle, to which it hands over what fails, the other."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def process(self, item: Item) -> Iterator[Item]:
+        self.seen += 1
+        yield Item(self.seen // (item.n - 4), item.x, item.s, item.maybe, item.ts)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_only_the_oracle_gives_on_an_output_of_native_code_has_its_place(seed: int) -> None:
+    quotients = ab.from_items(Item, MANY).process(Quotient, key="n", on_error="dead_letter")
+    graph = as_program(quotients.collect("out"), quotients.outputs.dead_letter.collect("letters")).graph
+    found = outcome(run_on, Simulated(seed=seed), compile(graph), Metrics(), "native", channels=2, stretch=20)
+    assert found == expected(graph)
+    assert len(found[0]["letters"][1]) == 7

@@ -14,6 +14,7 @@ import numpy as np
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.codegen.cut_at_marks import Mark, Tuples, cut_at_marks
+from anabranch.codegen.cut_batches import rest_of
 from anabranch.codegen.native import saving
 from anabranch.codegen.native.arrays import Array, ColumnArrays, place_of
 from anabranch.codegen.native.assemble import Assembled
@@ -24,7 +25,7 @@ from anabranch.codegen.native.handing_over import HandedOver, one_behind_another
 from anabranch.codegen.native.initial import begin
 from anabranch.codegen.native.kernel import SHIFT, START, STATUS, STOP, TEXTS
 from anabranch.codegen.native.outputs import Outputs
-from anabranch.codegen.native.rest import joined, rest_of
+from anabranch.codegen.native.rest import joined
 from anabranch.codegen.native.state import NativeState, OperatorState
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import Stopped

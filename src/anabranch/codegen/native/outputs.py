@@ -207,6 +207,8 @@ class Outputs:
             # By names: a column that passes through has its own type, datetimes perhaps a zone.
             batch = pa.RecordBatch.from_arrays(columns, names=output.arrow.names)
         origins = None if output.origins is None else output.origins[:count].copy()
+        if not count:  # perhaps none that native code gives, but the oracle, of what is handed over
+            origins = np.empty(0, np.int64)
         punctuations, end = output.marks.punctuations, output.marks.end
         before = [each[0] for each in punctuations]
         of_items = np.array([each[1] for each in punctuations], np.int64)  # also where no tuple ever came

@@ -16,7 +16,7 @@ _FORGET_AFTER = 100_000  # strings
 _LARGE_TABLE = 2**16  # words; a smaller one grows in larger steps
 
 
-def _text_words(record: Record) -> list[int]:
+def text_words(record: Record) -> list[int]:
     """The places of a record's words that are numbers of strings."""
     kinds = [*record.key_kinds, *(word.kind for word in record.words)]
     entries = range(len(kinds), record.width, record.entry) if record.tail else ()
@@ -108,7 +108,7 @@ class NativeState:
             return False
         for each in self.operators.values():
             self._forget_closed(each)
-        places = [(each, at) for each in self.operators.values() for at in _text_words(each.record)]
+        places = [(each, at) for each in self.operators.values() for at in text_words(each.record)]
         held = [each.rows(self.count(each.record))[:, at] for each, at in places]
         for numbers in held:
             # A record that began anew still has what a closed window held in its tail, perhaps of an older pool.

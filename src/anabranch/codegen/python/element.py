@@ -212,7 +212,7 @@ class PythonElement:
             raise self._failure(problem) from None
 
     def _failure(self, problem: Exception) -> Failed:
-        found = find(problem, self.generator.files)
+        found = find(problem, self.generator.files, self.generator.items)
         self._counting.failed_at(found.places)
         return as_failed(problem, found, self._traversal.graph)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any
 
 from anabranch.codegen.python.lines import Line, Place
@@ -29,7 +29,8 @@ class Found:
     item: Any
 
 
-def find(problem: BaseException, files: Mapping[str, Sequence[Line]]) -> Found:
+def find(problem: BaseException, files: Mapping[str, Sequence[Line]], items: Mapping[str, CodeType]) -> Found:
+    """`items` has the expressions for the tuples that lines are about."""
     places: list[Place] = []
     item = None
     trace = problem.__traceback__
@@ -39,7 +40,7 @@ def find(problem: BaseException, files: Mapping[str, Sequence[Line]]) -> Found:
         if place is not None:
             places.append(place)
             frame = trace.tb_frame
-            item = eval(place.item, frame.f_globals, frame.f_locals)
+            item = eval(items[place.item], frame.f_globals, frame.f_locals)
         trace = trace.tb_next
     return Found(tuple(places), item)
 

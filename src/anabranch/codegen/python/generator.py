@@ -7,6 +7,7 @@ import linecache
 import weakref
 from collections.abc import Callable
 from functools import cached_property, partial
+from types import CodeType
 from typing import Any, TypeVar
 
 from anabranch.codegen.python.failures import line_of_user
@@ -52,6 +53,7 @@ class Generator:
         self.clock = [0, 0]  # the number of the item that is worked on, where origins are asked for, and of what left
         self.is_complete = False  # whether all is generated that tuples may need
         self.files: dict[str, list[Line]] = {}  # the lines of each generated file
+        self.items: dict[str, CodeType] = {}  # the expressions for the tuples that lines are about
         self.fields: dict[str, Fields] = {}  # of operators whose instances are no objects
         self._counters: dict[tuple[str, int], int] = {}
         self._inlined: dict[int, tuple[Any, Any]] = {}
@@ -273,6 +275,9 @@ class Generator:
         text = "".join(line.text + "\n" for line in lines)
         file = f"<anabranch: {self.traversal.graph.name}, {name}, {next(_numbers)}>"
         self.files[file] = lines
+        for item in dict.fromkeys(line.place.item for line in lines if line.place is not None):
+            if item not in self.items:
+                self.items[item] = compile(item, file, "eval", dont_inherit=True)
         exec(compile(text, file, "exec"), self.names.objects)
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
         GENERATED[file] = partial(line_of_user, lines)

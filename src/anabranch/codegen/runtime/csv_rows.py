@@ -7,9 +7,19 @@ else this stops, and who called it has the text read in another way.
 from __future__ import annotations
 
 import numpy as np
+from numba.core import types
 
 from anabranch.codegen.runtime.decimals import float_of_decimal, shifted_right, trailing_zeros
-from anabranch.codegen.runtime.intrinsics import Array, bits_of, callable_from_python, inlined, natural, separate
+from anabranch.codegen.runtime.intrinsics import (
+    ROWS,
+    Array,
+    array_of,
+    bits_of,
+    callable_from_python,
+    inlined,
+    natural,
+    separate,
+)
 from anabranch.codegen.runtime.memory import load1, load8
 
 SKIPPED, INT, FLOAT, TEXT = range(4)  # what a column is read as
@@ -103,7 +113,21 @@ def _text(data: Array, at: int, size: int, delimiter: int) -> tuple[int, int, in
     return at, stop, stop
 
 
-@callable_from_python
+_FLAGS, _TABLE = array_of(types.boolean, is_written=False), array_of(types.int64, is_written=False)
+
+
+@callable_from_python(
+    array_of(types.uint8, is_written=False),
+    types.int64,
+    types.int64,
+    _TABLE,
+    _FLAGS,
+    _TABLE,
+    ROWS,
+    array_of(types.boolean, 2),
+    array_of(types.uint8, 2),
+    array_of(types.int32, 2),
+)
 def read_rows(
     data: Array,  # of bytes, with PADDING behind the text
     size: int,  # of the text, which ends with a newline

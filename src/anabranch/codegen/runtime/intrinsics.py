@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 from llvmlite import ir
-from numba import njit, typeof
+from numba import njit
 from numba.core import types
 from numba.core.extending import intrinsic
 
@@ -40,24 +40,33 @@ def separate(function: Function) -> Function:
     return compiled
 
 
-def callable_from_python(function: Function) -> Function:
-    """A function of compiled code that Python calls, when tuples are waiting: its machine code is kept in the cache."""
-    compiled: dict[Any, Any] = {}
+class FromPython:
+    """A function of compiled code that Python calls, for arguments of just these types.
 
-    def call(*arguments: Any) -> Any:
-        kinds = tuple(map(typeof, arguments))
-        if kinds not in compiled:
-            compiled[kinds] = _from_cache(function, kinds)
-        return compiled[kinds](*arguments)
+    Who may call it while tuples come has it prepared before the first of them.
+    """
 
-    call.inner = separate(function)  # type: ignore[attr-defined]  # for the module in the cache
-    return cast(Function, call)
+    def __init__(self, function: Callable[..., Any], kinds: tuple[Any, ...]) -> None:
+        self.inner = separate(function)  # for the module in the cache
+        self._function = function
+        self._kinds = kinds
+        self._compiled: Callable[..., Any] | None = None
 
+    def prepare(self) -> None:
+        """Compile it, or take its machine code from the cache."""
+        if self._compiled is None:
+            self._compiled = cache.load(self._source(), self._build, compiled_for=str(self._kinds))
 
-def _from_cache(function: Callable[..., Any], kinds: tuple[Any, ...]) -> Any:
-    name, parameters = function.__name__, ", ".join(inspect.signature(function).parameters)
-    source = f"""from numba import njit
-from {function.__module__} import {name}
+    def __call__(self, *arguments: Any) -> Any:
+        if self._compiled is None:
+            self.prepare()
+        assert self._compiled is not None
+        return self._compiled(*arguments)
+
+    def _source(self) -> str:
+        name, parameters = self._function.__name__, ", ".join(inspect.signature(self._function).parameters)
+        return f"""from numba import njit
+from {self._function.__module__} import {name}
 
 inner = {name}.inner
 
@@ -67,11 +76,23 @@ def call({parameters}):
     return inner({parameters})
 """
 
-    def build(module: Any) -> Any:
-        module.call.compile(kinds)
+    def _build(self, module: Any) -> Any:
+        module.call.compile(self._kinds)
+        module.call.disable_compile()  # what comes in another type is converted, or refused
         return module.call
 
-    return cache.load(source, build, compiled_for=str(kinds))
+
+def callable_from_python(*kinds: Any) -> Callable[[Callable[..., Any]], FromPython]:
+    """A function that Python calls, for these types: see `FromPython`."""
+    return lambda function: FromPython(function, kinds)
+
+
+def array_of(item: Any, dimensions: int = 1, *, is_written: bool = True) -> Any:
+    """The type of arrays whose items lie one behind the other. What is only read may be closed for writing."""
+    return types.Array(item, dimensions, "C", readonly=not is_written)
+
+
+WORDS, ROWS, READ_ROWS = array_of(types.int64), array_of(types.int64, 2), array_of(types.int64, 2, is_written=False)
 
 
 Emit = Callable[..., Any]  # (builder, *values) -> value, or values: writes the instructions

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from numba.core import types
 
-from anabranch.codegen.runtime.intrinsics import Array, callable_from_python
+from anabranch.codegen.runtime.intrinsics import READ_ROWS, WORDS, Array, array_of, callable_from_python
 from anabranch.codegen.runtime.strings import COUNT, ENTRY, FACTOR, INLINE, intern, scatter_string
 from anabranch.codegen.runtime.tables import ONE_MASK, OTHER_MASK
 
@@ -18,6 +19,12 @@ Bytes = npt.NDArray[np.uint8]
 FIRST_CAPACITY = 512  # strings
 FIRST_SIZE = 16 * FIRST_CAPACITY  # bytes
 WORD = 2**64
+
+
+def prepare() -> None:
+    """Before tuples come: what a pool needs that grows, or is filled with what was saved."""
+    _place_all.prepare()
+    _intern_column.prepare()
 
 
 class StringPool:
@@ -79,6 +86,8 @@ class StringPool:
 
     def add_all(self, values: pa.Array) -> Numbers:
         """The numbers of an Arrow array of strings or bytes; -1 where one is null."""
+        if not len(values):
+            return np.empty(0, np.int64)
         encoded = values.cast(pa.large_binary())
         starts, data = _buffers(encoded)
         valid = encoded.is_valid().to_numpy(zero_copy_only=False)
@@ -161,7 +170,7 @@ def _table_of(entries: Numbers, strings: int) -> Numbers:
     return table
 
 
-@callable_from_python
+@callable_from_python(READ_ROWS, WORDS)
 def _place_all(entries: Array, table: Array) -> None:
     last = len(table) - 1
     for row in range(len(entries)):
@@ -172,7 +181,17 @@ def _place_all(entries: Array, table: Array) -> None:
             table[at + word] = entries[row, word]
 
 
-@callable_from_python
+@callable_from_python(
+    WORDS,
+    WORDS,
+    array_of(types.uint8),
+    WORDS,
+    array_of(types.uint8, is_written=False),
+    array_of(types.int64, is_written=False),
+    array_of(types.boolean, is_written=False),
+    WORDS,
+    types.int64,
+)
 def _intern_column(
     table: Array,
     offsets: Array,

@@ -16,6 +16,7 @@ Compiled code never makes an array: where there is no room it stops, and a large
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from numba.core import types
 
 from anabranch.codegen.runtime.intrinsics import (
     INT,
+    READ_ROWS,
+    WORDS,
     Array,
     bits_of,
     callable_from_python,
@@ -160,6 +163,12 @@ def new_keys(table: Words, width: int) -> Words:
     return np.zeros(len(table) // 4 * width, np.int64)
 
 
+def prepare(widths: Iterable[int]) -> None:
+    """Before tuples come: what `insert_all` needs for keys of so many words."""
+    for many in sorted({width > 1 for width in widths}):
+        (_insert_allw if many else _insert_all1).prepare()
+
+
 def insert_all(table: Words, keys: Words | None, rows: Words, width: int) -> None:
     """Puts the keys of records, which are the first words of each row, into an empty table."""
     if keys is None:
@@ -169,13 +178,13 @@ def insert_all(table: Words, keys: Words | None, rows: Words, width: int) -> Non
     _insert_allw(table, keys, len(rows), width)
 
 
-@callable_from_python
+@callable_from_python(WORDS, READ_ROWS)
 def _insert_all1(table: Array, rows: Array) -> None:
     for slot in range(len(rows)):
         insert1(table, rows[slot, 0], slot)
 
 
-@callable_from_python
+@callable_from_python(WORDS, WORDS, types.int64, types.int64)
 def _insert_allw(table: Array, keys: Array, count: int, width: int) -> None:
     for slot in range(count):
         combined = 0

@@ -65,22 +65,25 @@ def part_behind_the_source(layout: Layout) -> Part | None:
 
 
 def part_of_tail(plan: Plan, phase: Phase) -> Part | None:
-    """What runs with the sinks."""
+    """What runs with the sinks: all but those that are written from lines, which come to nobody else."""
     layout = phase.layout
     graph, streams = as_entered(layout, TAIL)
+    arriving = layout.items(TAIL)
+    lines = [each.lines.sink for each in arriving if each.lines is not None]
+    streams = tuple(stream for stream, each in zip(streams, arriving, strict=True) if each.lines is None)
     taken = {plan.loop.entry, plan.loop.back} if plan.loop is not None else set()
     if phase.is_in_process:
         streams = tuple(StreamId(source.id, port) for source in graph.sources for port in range(len(source.outputs)))
-    if not streams:
+    if not streams and not lines:
         return None
     segments = [segment for pe in plan.pes_at(phase.name, TAIL) for segment in pe.segments]
     if segments:  # it has been decided which sinks are inside
         known = [each for segment in segments for each in segment.operators]
         inside = [sink.id for sink in graph.sinks if sink.id in known]
     else:
-        taken |= {arrival.lines.sink for arrival in layout.arriving(TAIL) if arrival.lines is not None}
+        taken |= set(lines)
         inside = [sink.id for sink in graph.sinks if sink.id not in taken and belongs_inside(graph, sink, plan.form)]
-    return tail_part(graph, layout.place(TAIL).operators, streams, inside)
+    return tail_part(graph, layout.place(TAIL).operators, streams, inside, beside=lines)
 
 
 def has_origins(place: Place) -> bool:

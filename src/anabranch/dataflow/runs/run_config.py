@@ -59,6 +59,7 @@ class RunConfig:
             self.transport.shares_files,
             os.getcwd(),
             tripwire=tripwire_of(for_tasks, code),
+            cores=self.transport.cores,
             task_name=self.transport.task_name,
             **more,
         )

@@ -10,6 +10,7 @@ from anabranch.codegen.chunks import Chunk, as_columns, join_chunks
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.sources.partition_keys import KeysOfReader
 from anabranch.dataflow.sources.source_loop import SourceTask
+from anabranch.dataflow.sources.source_slices import expect_to_read
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.task_progress import Reporter
@@ -47,6 +48,7 @@ class _ReaderTask(SourceTask):
 
     def rows(self) -> Iterator[Row]:
         error: RunError | None = None
+        expect_to_read(self.source, self.reader.slices)
         try:
             for _, _, chunk in self.read(self.source, self.reader.slices):
                 yield from self._gather(chunk) if chunk is not None else self._move(1)  # a bad row has its turn

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from anabranch.dataflow.sources.reading import slices_of_file
 from anabranch.dataflow.sources.reading.slices import SLICE_SIZE
 from anabranch.dataflow.sources.source_order_by_columns import ColumnReader
-from anabranch.dataflow.sources.source_slices import cut_source, read_all
+from anabranch.dataflow.sources.source_slices import cut_source, expect_to_read, read_all
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.base import SourceDefinition
 from anabranch.operators.sources.located import located
@@ -144,4 +144,6 @@ def _by_order(source: Operator, stretch: int, size: int) -> list[ColumnReader] |
             cut = [("", cut_source(source, stretch, most=size))]
     if any(slices is None for _, slices in cut):
         return None
+    for _, slices in cut:
+        expect_to_read(source, slices or ())
     return [ColumnReader(source, name, read_all(source, slices or ())) for name, slices in cut]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from anabranch.codegen.chunks import Chunk
-from anabranch.dataflow.sources.reading import chunks_of, slices_of
+from anabranch.dataflow.sources.reading import chunks_of, expect, slices_of
 from anabranch.dataflow.sources.reading.arrow_columns import ColumnsReader
 from anabranch.dataflow.sources.reading.slices import SLICE_SIZE, Slice
 from anabranch.dataflow.sources.source_count import Failed
@@ -89,6 +89,12 @@ def _numbers(count: int, stretch: int) -> tuple[Numbers, ...]:
     return tuple(Numbers(start, min(start + stretch, count)) for start in range(0, max(count, 1), stretch))
 
 
+def expect_to_read(source: Operator, slices: Iterable[Any], *, tasks: int = 1) -> None:
+    """Before the first tuple of any source is drawn, where so many tasks have these slices among them."""
+    if isinstance(source.definition, ReadFiles):
+        expect(source.definition, slices, tasks=tasks)
+
+
 def read_all(source: Operator, slices: Iterable[Any], chunk_size: int = _ROWS_AT_ONCE) -> Iterator[Found]:
     """The tuples of some slices in order, and at their places what cannot be read."""
     for each in slices:
@@ -101,7 +107,10 @@ def read_whole(source: Operator) -> Iterator[Found] | None:
         return None
     with located(source):
         slices = slices_of(source.definition)
-    return None if slices is None else read_all(source, slices)
+    if slices is None:
+        return None
+    expect_to_read(source, slices)
+    return read_all(source, slices)
 
 
 def _read(source: Operator, piece: Any, chunk_size: int) -> Iterator[Found]:

@@ -18,7 +18,7 @@ from anabranch.dataflow.sources.readers import readers_by_order
 from anabranch.dataflow.sources.source_loop import SourceTask
 from anabranch.dataflow.sources.source_order import Drawn, draw
 from anabranch.dataflow.sources.source_order_by_columns import draw_by_columns
-from anabranch.dataflow.sources.source_slices import read_whole
+from anabranch.dataflow.sources.source_slices import expect_to_read, read_whole
 from anabranch.dataflow.tail.parts import PartWriter
 from anabranch.dataflow.transport.printing import said_by, with_printing
 from anabranch.dataflow.transport.rows import Row
@@ -73,6 +73,7 @@ class SliceTask(SourceTask):
     def _rows(self, stretches: Iterable[int]) -> Iterator[Row]:
         slices = self.job.slices
         assert slices is not None
+        expect_to_read(self.source, slices, tasks=self.job.cores)
         for stretch in stretches:
             rows = self.process_stretch(stretch, slices[stretch], is_last=stretch == len(slices) - 1)
             yield from with_printing(rows, said_by(self.job, stretch, -1, 0), self.job.log_level)

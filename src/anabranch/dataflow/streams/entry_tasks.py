@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.dataflow.channels.tripwires import watch_rows
 from anabranch.dataflow.sources.drawn_stretch import DrawnStretch
 from anabranch.dataflow.sources.source_loop import SourceTask
+from anabranch.dataflow.sources.source_slices import expect_to_read
 from anabranch.dataflow.sources.source_tasks import SliceTask
 from anabranch.dataflow.streams.entries import Entry
 from anabranch.dataflow.streams.tcp_spool import as_files
@@ -24,6 +27,8 @@ from anabranch.errors import RunError
 from anabranch.graph.model import Operator, StreamId
 from anabranch.graph.places import SOURCES
 from anabranch.passes.layout.source_reading import has_one_stream
+
+_BY_SOURCE = attrgetter("source")
 
 
 class EntryTask:
@@ -43,6 +48,9 @@ class EntryTask:
         return watch_rows(self.job, self.job.layout.place(SOURCES), self._rows(first, entries))
 
     def _rows(self, first: int, entries: Sequence[Entry]) -> Iterator[Row]:
+        for source, of_source in groupby(sorted(entries, key=_BY_SOURCE), key=_BY_SOURCE):
+            reader = self.readers[source]
+            expect_to_read(reader.source, [entry.piece for entry in of_source if entry.piece is not None])
         for stretch, entry in enumerate(entries, first):
             reader = self.readers[entry.source]
             yield from reader.process_stretch(stretch, entry.piece, is_last=entry.piece is None)

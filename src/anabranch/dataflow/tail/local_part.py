@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import cast
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.codegen.build import build_elements, generate
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part
@@ -16,17 +16,14 @@ from anabranch.codegen.python import PythonElement
 from anabranch.codegen.stages import element_of, functions_of
 from anabranch.dataflow.executed import Ran
 from anabranch.dataflow.layout.generating import segments_at
+from anabranch.dataflow.order.meeting import Items
 from anabranch.dataflow.result import Metrics
-from anabranch.dataflow.transport.lines import LINES, encoded
+from anabranch.dataflow.tail.chunk_sinks import ChunkSink
+from anabranch.dataflow.tail.line_sinks import LineSinks
 from anabranch.graph.model import Edge, Operator, StreamId
 from anabranch.graph.places import TAIL, Phase
 from anabranch.graph.plan import Plan
-from anabranch.graph.values import copier
 from anabranch.operators.base import SinkMeaning
-from anabranch.operators.failures import after_failure
-from anabranch.operators.sinks import SinkDefinition
-from anabranch.operators.sinks.collect import CollectMeaning
-from anabranch.operators.sinks.write_file import WriteFileMeaning
 from anabranch.passes.effects import has_effects
 from anabranch.tripwire.telling import error_of
 from anabranch.tripwire.watch import Tripwire
@@ -37,7 +34,7 @@ _HERE = "here"
 def _without_effects(part: Part) -> list[Operator]:
     """The operators in whose generated code constants may be built in: whoever shares nothing, or so it seems."""
     inside = [part.operator(name) for name in part.operators]
-    with held_world(part.graph, thoroughly=False):
+    with look_at_program(part.graph, thoroughly=False):
         return [operator for operator in inside if not operator.is_sink and not has_effects(operator)]
 
 
@@ -64,20 +61,18 @@ class LocalPart:
         self.metrics = metrics
         self.taken = taken
         self.own = [sink for sink in graph.sinks if sink.id not in taken]
-        lines = [each.lines.sink for each in phase.layout.arriving(TAIL) if each.lines is not None]
+        self.lines = LineSinks(graph, phase.layout.items(TAIL), metrics)
+        of_lines = {each.operator.id for each in self.lines.sinks.values()}
         self.outside = [
-            LineSink(sink) if sink.id in lines else ChunkSink(sink)
-            for sink in self.own
-            if sink.id not in part.operators
+            ChunkSink(sink) for sink in self.own if sink.id not in part.operators and sink.id not in of_lines
         ]
         segments = segments_at(plan, phase.name, TAIL)
         self.element: ProcessingElement = build_elements(generate(part, segments, tracks_changes=tracks_changes))
         metrics.operators.update(self.element.metrics)
         self._safe = _without_effects(self.part)
         self._tripwire = Tripwire.of({_HERE: self._safe})
-        # Without operators what comes is what leaves, and need not be copied; only saved states know of its ends, but
-        # those of lines nobody asks for.
-        self._only_passes = not self.part.operators and (not tracks_changes or bool(lines))
+        # Without operators what comes is what leaves, and need not be copied; only saved states know of its ends.
+        self._only_passes = not self.part.operators and not tracks_changes
 
     def check(self) -> None:
         """Before what a run gave is taken for good: what is built into generated code is still what it was."""
@@ -91,14 +86,24 @@ class LocalPart:
 
     def sinks(self) -> list[SinkMeaning]:
         """The meanings of all sinks, in the order of the program."""
-        outside = {sink.operator.id: sink.meaning for sink in self.outside}
+        outside = {sink.operator.id: sink.meaning for sink in (*self.outside, *self.lines.sinks.values())}
         return [
             outside.get(sink.id) or cast(SinkMeaning, element_of(self.element, sink.id).meaning(sink.id))
             for sink in self.own
         ]
 
     def process(self, batch: Batch, count: int, begun: Callable[[int], None]) -> None:
-        """Process the `count` items of a batch. `begun` is told how many were, before what they became is written."""
+        """Process the `count` items of a batch. `begun` is told how many were, before what they became is written.
+
+        Where lines are among them, that nobody asks.
+        """
+        if self.lines.sinks:
+            assert isinstance(batch, Items)
+            self.lines.process(batch, self._process)
+            return
+        self._process(batch, count, begun)
+
+    def _process(self, batch: Batch, count: int, begun: Callable[[int], None]) -> None:
         if self._only_passes:
             begun(count)
             self._write([batch.chunks[self.part.inputs.index(stream)] for stream in self.part.outputs])
@@ -131,47 +136,3 @@ class LocalPart:
 
     def _outside(self, edge: Edge) -> ChunkSink | None:
         return next((sink for sink in self.outside if sink.operator.id == edge.target), None)
-
-
-class ChunkSink:
-    """A sink that is written from chunks."""
-
-    def __init__(self, operator: Operator) -> None:
-        self.operator = operator
-        self.meaning = cast(SinkDefinition, operator.definition).meaning(operator)
-        self._copy = copier(operator.inputs[0].schema)
-
-    def write(self, chunk: Chunk, metrics: Metrics) -> None:
-        received = metrics[self.operator.id]
-        taken = self._write_at_once(chunk)
-        received.received += taken
-        for row in chunk.rows[taken:] if taken < len(chunk) else ():
-            received.received += 1
-            try:
-                self.meaning.process(0, self._copy(row))
-            except StopIteration as problem:  # as the oracle says it
-                stopped = RuntimeError("StopIteration")
-                stopped.__cause__ = problem
-                after_failure(self.operator, received, stopped, row, "process")
-            except Exception as problem:
-                after_failure(self.operator, received, problem, row, "process")
-
-    def _write_at_once(self, chunk: Chunk) -> int:
-        """Files take columns, up to a row that fails: that one and the rest go to `process`."""
-        if isinstance(self.meaning, CollectMeaning):
-            return self.meaning.write_chunk(chunk)
-        if not chunk.has_batch or not isinstance(self.meaning, WriteFileMeaning):
-            return 0
-        return self.meaning.write_chunk(chunk.batch)
-
-
-class LineSink(ChunkSink):
-    """The same where the lines of a file come: they are only written."""
-
-    def __init__(self, operator: Operator) -> None:
-        super().__init__(operator)
-        self._copy = copier(LINES)
-
-    def _write_at_once(self, chunk: Chunk) -> int:
-        assert isinstance(self.meaning, WriteFileMeaning)
-        return self.meaning.write_lines(encoded(chunk))  # it remembers what is wrong with the line behind those

@@ -14,7 +14,7 @@ from pathlib import Path
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.order.pieces import Piece, cut_short, join_pieces
 from anabranch.dataflow.result import Metrics
-from anabranch.dataflow.tail.local_part import ChunkSink
+from anabranch.dataflow.tail.chunk_sinks import ChunkSink
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import Sender
 from anabranch.dataflow.transport.shipping import Job, unship_error

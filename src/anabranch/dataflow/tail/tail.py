@@ -19,13 +19,13 @@ from anabranch.dataflow.order.pieces import Piece, cut_short, join_pieces
 from anabranch.dataflow.result import Metrics, Result, collected
 from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.local_part import LocalPart
-from anabranch.dataflow.transport.lines import LINES
+from anabranch.dataflow.transport.lines import LINES, line_of
 from anabranch.dataflow.transport.printing import say
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import unship_error, unship_figures
 from anabranch.dataflow.transport.spooling import fetch
-from anabranch.errors import OperatorError, RunError, SinkError
+from anabranch.errors import RunError
 from anabranch.graph.order_keys import width
 from anabranch.graph.places import TAIL, Phase
 from anabranch.graph.plan import Plan
@@ -41,6 +41,7 @@ class Arranged:
     items: Items | None
     error: RunError | None
     said: tuple[Row, ...] = ()  # by tasks
+    refused_by: str | None = None  # the sink that would have received a tuple of which no line could be made
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,9 @@ class Tail:
             arrived = [self._cut(number, one, failed[0]) for number, one in enumerate(arrived)]
         lineages = [arrival.lineage for arrival in self.arriving]
         items = put_in_order(arrived, lineages) if self.local is not None else None
-        return Arranged(items, failed[1] if failed is not None else None, tuple(said))
+        if failed is None:
+            return Arranged(items, None, tuple(said))
+        return Arranged(items, failed[1], tuple(said), self._refused_by(failed[0]))
 
     def process(self, arranged: Arranged, shield: Shield) -> RunError | None:
         """Process the tuples of a stretch, and return the error that ends it."""
@@ -201,16 +204,13 @@ class Tail:
         if self.local is not None and arranged.items:
             with shield:
                 self.local.process(arranged.items, len(arranged.items), lambda begun: None)
-        if arranged.error is not None:
-            self._count_unwritable(arranged.error)
+        if arranged.refused_by is not None:
+            self.metrics[arranged.refused_by].received += 1
         return arranged.error
 
-    def _count_unwritable(self, error: RunError) -> None:
-        """A sink has received the tuple that no line could be made of."""
+    def _refused_by(self, moment: Moment) -> str | None:
         sinks = [each.lines.sink for each in self.arriving if each.lines is not None]
-        for sink in sinks:
-            if isinstance(error, SinkError) or (isinstance(error, OperatorError) and error.operator == sink):
-                self.metrics[sink].received += 1
+        return next((sink for sink in sinks if moment.lineage[-1:] == (line_of(sink),)), None)
 
     def _schema(self, arrival: int) -> Schema:
         if self.arriving[arrival].lines is not None:

@@ -10,9 +10,15 @@ from anabranch.graph.model import Graph, Operator, StreamId
 from anabranch.operators.sinks.collect import Collect
 
 
-def tail_part(graph: Graph, operators: Sequence[str], inputs: Sequence[StreamId], sinks: Collection[str]) -> Part:
-    """These operators, and those sinks; a stream from outside to another sink passes through."""
-    outside = [sink.id for sink in graph.sinks if sink.id not in sinks]
+def tail_part(
+    graph: Graph,
+    operators: Sequence[str],
+    inputs: Sequence[StreamId],
+    sinks: Collection[str],
+    beside: Collection[str] = (),
+) -> Part:
+    """These operators, and those sinks; a stream from outside to another sink passes through, but to those `beside`."""
+    outside = [sink.id for sink in graph.sinks if sink.id not in sinks and sink.id not in beside]
     wanted = dict.fromkeys((*operators, *sinks))
     inside = tuple(each.id for each in graph.operators if each.id in wanted)
     outputs = dict.fromkeys(StreamId(edge.source, edge.source_port) for edge in graph.edges if edge.target in outside)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from anabranch.codegen.chunks import Chunk
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
+from anabranch.graph.order_keys import Number
 from anabranch.graph.places import Lines
 from anabranch.graph.schema import schema_of
 from anabranch.operators.failures import after_failure
@@ -30,6 +31,11 @@ class Line(NamedTuple):
 
 LINES = schema_of(Line)
 _COLUMN = pa.schema([pa.field("line", pa.large_binary(), nullable=False)])  # all of a stretch: perhaps more than 2 GB
+
+
+def line_of(sink: str) -> Number:
+    """What the place of a tuple in the order has at its end, where no line of it could be made for a sink."""
+    return Number(f"line of {sink}")
 
 
 class LineMaker:

@@ -16,12 +16,11 @@ from anabranch.dataflow.executed import Fact, Ran, sending_of
 from anabranch.dataflow.order.order_columns import Column, Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.order.ticks import bare_times, latest, ticks
-from anabranch.dataflow.transport.lines import LineMaker
+from anabranch.dataflow.transport.lines import LineMaker, line_of
 from anabranch.dataflow.transport.routing import channels_of
 from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.shipping import Figures, ship_error, ship_figures
 from anabranch.errors import RunError
-from anabranch.graph.order_keys import Number
 from anabranch.graph.places import PARTS, TAIL, Arrival, Clock, Layout, Place
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.tripwire.arrays import written
@@ -98,7 +97,7 @@ class Sender:
         if error is not None:
             numbers = tuple(int(column[len(made)]) for column in piece.order)
             # Before what failed when it had given the tuple: a sink has its turn first.
-            moment = Moment((*arrival.lineage, Number("line")), (*numbers, 0))
+            moment = Moment((*arrival.lineage, line_of(maker.sink.id)), (*numbers, 0))
             yield from self.error(stretch, moment, error)
 
     def note(self, arrival: Arrival, piece: Piece, lines: str | None = None) -> None:

@@ -72,6 +72,7 @@ class Job:
     settings: ProcessSettings = field(default_factory=ProcessSettings.here)
     paths: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))  # where modules are
     log_level: int = field(default_factory=lambda: logging.getLogger().level)
+    cores: int = 1  # tasks that run at the same time
     task_name: Callable[[], str | None] = _unnamed  # of the task that asks, where it may be tried again
 
     def reporter(self, place: str) -> Reporter:

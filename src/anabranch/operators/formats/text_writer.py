@@ -64,6 +64,10 @@ class TextRows(RowWriter):
     def write_lines(self, lines: EncodedRows) -> int:
         return 0 if self._failure is not None else self._append(lines)
 
+    def rows_to_flush(self, lines: EncodedRows) -> int | None:
+        row = int(lines.ends.searchsorted(_BUFFER - len(self._pending)))
+        return row + 1 if row < len(lines.ends) else None
+
     @cached_property
     def _encode_columns(self) -> EncodeColumns | None:
         return self._column_encoder()

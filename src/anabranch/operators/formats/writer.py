@@ -28,6 +28,10 @@ class RowWriter:
         """The same with rows that are what the file will hold; only text has such."""
         raise NotImplementedError
 
+    def rows_to_flush(self, lines: EncodedRows) -> int | None:
+        """How many of these are taken when the file is written to next, which may fail; None where none is."""
+        raise NotImplementedError
+
     def close(self) -> None:
         raise NotImplementedError
 

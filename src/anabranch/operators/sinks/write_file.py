@@ -152,6 +152,10 @@ class WriteFileMeaning(SinkMeaning):
         with located(self.operator):
             return self._writer.write_lines(lines)
 
+    def rows_to_flush(self, lines: EncodedRows) -> int | None:
+        """How many of these are taken when the file is written to next, which may fail; None where none is."""
+        return self._writer.rows_to_flush(lines)
+
     def complete(self) -> None:
         with located(self.operator):
             self._file.complete()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.graph.model import Operator
 from anabranch.graph.order_keys import Branch, Number, can_meet
 from anabranch.graph.places import SOURCES, Arrival, Layout, Place
@@ -62,7 +62,7 @@ def refused_in(plan: Plan, layout: Layout) -> dict[str, str] | None:
             why = f"there is a loop at {place.id} before it, in a program that is no chain"
             return _regions_behind(plan, layout, place, why)
         if place.level > 0 and not place.is_tail and place.region is None:
-            with held_world(plan.graph, thoroughly=False):
+            with look_at_program(plan.graph, thoroughly=False):
                 effects = [(each, why) for each in place.operators for why in effects_of(plan.graph.operator(each))]
             if effects:
                 sharing, effect = effects[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Selectivity
@@ -72,7 +72,7 @@ def _gives_one_at_most(plan: Plan, operator: Operator) -> bool:
 
 def _shared_by(plan: Plan, operators: list[Operator]) -> str | None:
     """What the first of them that shares something shares, in words."""
-    with held_world(plan.graph, thoroughly=False):
+    with look_at_program(plan.graph, thoroughly=False):
         for each in operators:
             effects = () if each.is_source else effects_of(each)
             if effects:

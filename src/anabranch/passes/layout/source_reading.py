@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from anabranch.analysis import analyze_function
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.plan import Plan
 from anabranch.graph.traverse import loops
@@ -92,7 +92,7 @@ def may_share(graph: Graph, source: Operator) -> bool:
         case Generate(fn=function) if not all(isinstance(each, _PLAIN_DEFAULTS) for each in _defaults(function)):
             return True  # it is called without them, so that they are something from outside
         case Generate(fn=function, schema=schema) | Beacon(fn=function, schema=schema):
-            with held_world(graph, thoroughly=False):
+            with look_at_program(graph, thoroughly=False):
                 return bool(analyze_function(function, input=schema, output=None, emits="many").shared)
         case FromItems(items=items):
             return not isinstance(items, list | tuple | range)
@@ -116,5 +116,5 @@ def can_be_dealt_out(plan: Plan) -> bool:
     if not any(may_share(plan.graph, source) for source in plan.graph.sources):
         return True
     between = [each for each in plan.graph.operators if not each.is_source and not each.is_sink]
-    with held_world(plan.graph, thoroughly=False):
+    with look_at_program(plan.graph, thoroughly=False):
         return not any(map(has_effects, between))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.analysis.running_extremes import is_running_extreme
 from anabranch.graph.laid_out import of_first_step
 from anabranch.graph.model import Edge, Operator
@@ -63,7 +63,7 @@ def _steps_of(plan: Plan, operator: Operator) -> TwoSteps | str | None:
             [into] = operator.inputs
             if into.is_punctuated or len(operator.outputs) > 1 or operator.on_error != "stop":
                 return None
-            with held_world(plan.graph, thoroughly=False):
+            with look_at_program(plan.graph, thoroughly=False):
                 is_one = is_running_extreme(factory, into.schema, operator.outputs[0].schema)
                 return TwoSteps(candidates_for(operator), operator) if is_one and not has_effects(operator) else None
     return None

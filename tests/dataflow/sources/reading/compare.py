@@ -51,7 +51,7 @@ def assert_same(definition: ReadFiles, *, size: int, chunk_size: int) -> None:
     expected = by_rows(definition)
     for is_native in (False, True) if definition.format == "csv" else (False,):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(csv_blocks, "_MUCH", -1 if is_native else 2**63)
+            patch.setattr(csv_blocks, "_is_prepared", is_native)
             assert in_slices(definition, size, chunk_size) == expected
 
 

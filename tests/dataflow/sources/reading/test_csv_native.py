@@ -1,4 +1,4 @@
-"""Plain CSV is read by compiled code once a process has read much. That it is read right, test_csv_slices.py shows."""
+"""Plain CSV is read by compiled code where a process is to read much. That it is right, test_csv_slices.py shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from anabranch.dataflow.sources.reading import csv_blocks, read_slice, slices_of
+import anabranch as ab
+from anabranch.dataflow.sources.reading import csv_blocks, expect, read_slice, slices_of
 from anabranch.dataflow.sources.reading.csv_native import NativeRows
 from anabranch.graph.schema import schema_of
 from anabranch.operators.sources.read_files import ReadFiles
@@ -57,7 +58,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_plain_rows_need_no_arrow(file: Path, arrow_reads: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_blocks, "_MUCH", -1)
+    monkeypatch.setattr(csv_blocks, "_is_prepared", True)
     assert rows(source("csv", Reading, file)) == VALUES
     assert arrow_reads == []
 
@@ -65,17 +66,40 @@ def test_plain_rows_need_no_arrow(file: Path, arrow_reads: list[bytes], monkeypa
 def test_who_reads_little_does_not_load_the_code(
     file: Path, arrow_reads: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Before the first row it is decided whether what is to be read, with what has been, is much."""
+    monkeypatch.setattr(csv_blocks, "_is_prepared", False)
     monkeypatch.setattr(csv_blocks, "_already_read", 0)
     monkeypatch.setattr(csv_blocks, "_MUCH", 3 * len(PLAIN))
     definition = source("csv", Reading, file)
-    assert [rows(definition) for _ in range(5)] == [VALUES] * 5
+    for _ in range(5):
+        expect(definition, slices_of(definition) or [])
+        assert rows(definition) == VALUES
     assert arrow_reads == [PLAIN.encode()] * 3
+
+
+def test_of_what_tasks_have_among_them_each_reads_its_share(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_blocks, "_already_read", 0)
+    monkeypatch.setattr(csv_blocks, "_MUCH", len(PLAIN))
+    definition = source("csv", Reading, file)
+    for tasks, is_much in ((2, False), (1, True)):
+        monkeypatch.setattr(csv_blocks, "_is_prepared", False)
+        expect(definition, 2 * (slices_of(definition) or []), tasks=tasks)
+        assert csv_blocks._is_prepared == is_much
+
+
+def test_compiled_code_is_loaded_before_a_run_and_not_while_it_reads(
+    file: Path, arrow_reads: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_blocks, "_is_prepared", False)
+    monkeypatch.setattr(csv_blocks, "_MUCH", 0)
+    assert ab.run(ab.read_csv(file, Reading).collect("out"), engine="fused").items("out") == VALUES
+    assert arrow_reads == []
 
 
 def test_many_columns_of_text_and_very_long_rows_are_for_arrow(
     tmp_path: Path, arrow_reads: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_blocks, "_MUCH", -1)
+    monkeypatch.setattr(csv_blocks, "_is_prepared", True)
     names = [f"t{number}" for number in range(17)]
     wide = NamedTuple("Wide", [(name, str) for name in names])  # type: ignore[misc]
     row = ",".join(names) + "\n"

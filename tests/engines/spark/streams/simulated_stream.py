@@ -87,6 +87,8 @@ class Crash(Exception):
 class SimulatedStream:
     """One run, from a start to its end or a crash. `chance` is how likely it is to crash at each point of a batch."""
 
+    forget = 0.0  # how likely a batch of a channel comes to another worker, even without a crash
+
     def __init__(
         self,
         graph: Graph,
@@ -208,7 +210,7 @@ class SimulatedStream:
     def _channel(
         self, level: int, channel: int, rows: list[Row], states: dict[tuple[int, int], Cells]
     ) -> Iterator[Row]:
-        if self.rng.random() < self.chance:
+        if self.rng.random() < max(self.chance, self.forget):
             channel_state.forget_warm()  # another worker
         processor = _Channels(self.prepared.job, self.run_id, level)
         processor.init(_Handle(states[level, channel]))  # type: ignore[arg-type]

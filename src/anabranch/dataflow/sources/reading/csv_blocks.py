@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 # Numbers that Arrow can read at once, without a column of text in between.
 _AT_ONCE = {"int": pa.int64(), "float": pa.float64()}
 
-# Bytes that a process reads before it loads compiled code for them: for Arrow, about the time that loading takes.
+# Bytes from which on a process loads compiled code for them: for Arrow, about the time that loading takes.
 _MUCH = 64 * 2**20
 _already_read = 0
+_is_prepared = False
 # It needs the size of the text for every column of text: what is larger, or has more of them, is for Arrow.
 _LARGEST_NATIVE, _MOST_TEXTS = 2**23, 16
 _IN_NUMBERS_OR_AT_ENDS = b'0123456789+-.eE"\r\n\0'
@@ -53,7 +54,8 @@ class CsvBlocks:
         """The cells of the wanted columns: text, or numbers already."""
         data = data[mark_size(data, start) :]
         self._check_text(data)
-        if self._may_be_native and len(data) <= _LARGEST_NATIVE and _reads_much(len(data)):
+        _count_read(len(data))
+        if _is_prepared and self._may_be_native and len(data) <= _LARGEST_NATIVE:
             found = self._read_natively(data)
             if found is not None:
                 return found
@@ -71,7 +73,7 @@ class CsvBlocks:
 
     def _read_natively(self, data: bytes) -> list[pa.Array] | None:
         if self._native is None:
-            from anabranch.dataflow.sources.reading.csv_native import NativeRows  # brings numba with it
+            from anabranch.dataflow.sources.reading.csv_native import NativeRows
 
             self._native = NativeRows(*self._of_file)
         return self._native.columns(data)
@@ -121,11 +123,19 @@ class CsvBlocks:
                 raise Doubt
 
 
-def _reads_much(size: int) -> bool:
-    """Whether this process does, with so many bytes more."""
+def expect(size: int) -> None:
+    """Before the first of so many bytes: where they are many, with those before, compiled code is loaded for them."""
+    global _is_prepared
+    if not _is_prepared and _already_read + size > _MUCH:
+        from anabranch.codegen.runtime.csv_rows import read_rows  # brings numba with it
+
+        read_rows.prepare()
+        _is_prepared = True
+
+
+def _count_read(size: int) -> None:
     global _already_read
     _already_read += size
-    return _already_read > _MUCH
 
 
 def _may_be_native(schema: Schema, width: int, positions: tuple[int, ...], delimiter: str) -> bool:

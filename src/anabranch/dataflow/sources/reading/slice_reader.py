@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from anabranch.dataflow.sources.reading import csv_blocks
 from anabranch.dataflow.sources.reading.chunks import Found
 from anabranch.dataflow.sources.reading.compressed_slices import read_compressed
 from anabranch.dataflow.sources.reading.slices import Slice, not_by_slices, slices_of_file
@@ -16,6 +19,21 @@ from anabranch.dataflow.sources.source_count import Failed
 from anabranch.graph.model import Operator
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
+
+
+def expect(definition: ReadFiles, slices: Iterable[Slice], *, tasks: int = 1) -> None:
+    """Before the first of these is read, which so many tasks have among them: makes ready what reading needs."""
+    if definition.format == "csv":
+        csv_blocks.expect(sum(map(_size, slices)) // tasks)
+
+
+def _size(part: Slice) -> int:
+    """In bytes of the file, of which a compressed one has fewer than its text."""
+    if not part.is_uncut:
+        return part.stop if part.is_compressed else part.stop - part.start
+    with suppress(OSError):
+        return os.stat(part.path).st_size
+    return 0
 
 
 def chunks_of(source: Operator, part: Slice, *, chunk_size: int) -> Iterator[Found | Failed]:
