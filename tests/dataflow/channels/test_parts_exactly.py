@@ -119,6 +119,10 @@ WINDOWS = (
     ab.tumbling(delta=3, on="n"),
     ab.tumbling(minutes=5, on="at"),
     ab.tumbling(days=1, on="day"),
+    ab.sliding(seconds=5, slide=1, on="ts"),
+    ab.sliding(delta=0.3, slide=0.1, on="ts"),
+    ab.sliding(delta=6, slide=2, on="n"),
+    ab.sliding(minutes=10, slide=5, on="at"),
 )
 
 
@@ -359,7 +363,13 @@ def why_whole(stream: Any) -> str:
         (TIME, Count, {"count": ab.count()}, {"on_error": "skip"}, 'with on_error="skip" tuples that fail'),
         (ab.tumbling(count=3), Count, {"count": ab.count()}, {}, "where its windows end depends on the number of"),
         (ab.punctuated(), Count, {"count": ab.count()}, {}, "where its windows end depends on the punctuations"),
-        (ab.sliding(seconds=5, slide=1, on="ts"), Count, {"count": ab.count()}, {}, "a tuple is in several of its"),
+        (
+            ab.sliding(seconds=5, slide=2, on="ts"),
+            Count,
+            {"count": ab.count()},
+            {},
+            "its windows do not begin where others",
+        ),
     ],
 )
 def test_what_does_not_follow_from_parts_is_in_one_step(
