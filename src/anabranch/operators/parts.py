@@ -6,6 +6,9 @@ says how many they are, and their sums. Besides go on, as they are, those that a
 those with the largest or smallest values. Each is a *part*: the tuple, its size, and what is known of those together.
 One that is only chosen has a size of 0 and adds nothing.
 
+For the number of different values of an attribute, in native code, only those are together that have the same value;
+in the Python form parts know them as lists.
+
 So parts are tuples of the stream, in its order, and whatever chooses among them finds what it would find among all. The
 first of those together is the one that moves the time, if any of them does, so windows close where they always did.
 
@@ -23,19 +26,20 @@ is the boundary at which the pane begins, so that nothing is late, and nothing c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 from anabranch.graph.model import Operator, Port, Record
 from anabranch.graph.schema import ORDERABLE, Attribute, AttributeType, Schema
 from anabranch.graph.windows import Window
-from anabranch.operators.aggregate import Column, TimeWindows, WindowAggregate
+from anabranch.operators.aggregate import Column, WindowAggregate
 from anabranch.operators.aggregates import Aggregate, UserAggregate, WindowEdge
-from anabranch.operators.base import Emission, Meaning, OperatorDefinition
+from anabranch.operators.base import OperatorDefinition
 
 _INT = AttributeType("int")
+_GROUPED = ("int", "float", "bool", "str")  # the kinds of values that native code can tell apart
 _LATE = "late"  # the output for what comes behind its pane
 
 
@@ -45,13 +49,6 @@ class TwoSteps:
 
     parts: Operator
     whole: Operator
-
-    @property
-    def only_in_python(self) -> Aggregate | None:
-        """What parts know that has no native code, though in one place it would have."""
-        making = self.parts.definition
-        known = making.known if isinstance(making, MakeParts) else ()
-        return next((each for each in known if each.function == "distinct_values"), None)
 
 
 @dataclass(frozen=True)
@@ -73,6 +70,15 @@ class MakeParts(OperatorDefinition):
         """Of the windows: what panes give, and where one asks for it what came too late for its own."""
         late = (Port(_LATE, self.numbered),) if self.windows.late is not None else ()
         return (Port("out", self.given), *late)
+
+    @property
+    def knows_lists(self) -> bool:
+        return any(each.function == "distinct_values" for each in self.known)
+
+    @property
+    def summed(self) -> list[str]:
+        """The attributes of which it knows sums, where these are all that it knows."""
+        return [each.attribute for each in self.known if each.attribute is not None]
 
     def found(self, closed: Iterable[Any], late: Iterable[Any]) -> dict[int, tuple[Any, ...]]:
         """Where the parts of a stretch are, and what each says of those it stands for."""
@@ -102,44 +108,32 @@ class MakeParts(OperatorDefinition):
 
 
 @dataclass(frozen=True)
-class AggregateOfParts(OperatorDefinition):
-    """What closes windows and gives their results: `windows` are over parts, of tuples that are as `known`."""
+class AggregateOfParts(WindowAggregate):
+    """What closes windows of parts and gives their results; the tuples that they are of are as `known`."""
 
-    record: ClassVar = Record(kind="aggregate")
-    windows: WindowAggregate
-    known: Schema
-
-    def meaning(self, operator: Operator) -> Meaning:
-        return _WindowsOfParts(operator, self)
+    known: Schema | None = None
 
     def shown(self, item: Any) -> Any:
+        assert self.known is not None
         return tuple.__new__(self.known.type, item[: len(self.known.names)]) if isinstance(item, tuple) else item
 
 
-class _WindowsOfParts(TimeWindows):
-    def __init__(self, operator: Operator, definition: AggregateOfParts) -> None:
-        super().__init__(operator, definition.windows)
-        self.size_at = len(definition.known.names)
-
-    def _late(self, item: Any) -> Iterator[Emission]:
-        self.late += item[self.size_at]
-        return iter(())
-
-
-def in_two_steps(operator: Operator, definition: WindowAggregate) -> TwoSteps | str:
-    """The two steps of an operator without a key, or why there are not two."""
+def in_two_steps(operator: Operator, definition: WindowAggregate, *, is_native: bool) -> TwoSteps | str:
+    """The two steps of an operator without a key, or why there are not two; `is_native` where code may be native."""
     why = _why_in_one_step(operator, definition)
     if why is not None:
         return why
     schema = operator.inputs[0].schema
-    steps = _Steps(schema)
+    values = [each.attribute for _, each in definition.columns if _counts_values(each) and each.attribute is not None]
+    has_groups = is_native and all(schema[name].kind in _GROUPED for name in values)
+    steps = _Steps(schema, values if has_groups else ())
     over_parts = tuple((name, steps.over_parts(column)) for name, column in definition.columns)
     columns = [Aggregate("first", steps.position), Aggregate("count"), *steps.known, *steps.chosen]
     names = [f"{steps.prefix}_{number}" for number in range(len(columns))]
     numbered = _schema(f"Numbered{schema.name}", [*schema.attributes, Attribute(steps.position, _INT)])
     given = [Attribute(name, each.result_type(numbered)) for name, each in zip(names, columns, strict=True)]
     making = MakeParts(
-        _panes(definition, tuple(zip(names, columns, strict=True))),
+        _panes(definition, tuple(zip(names, columns, strict=True)), steps.groups),
         tuple(steps.known),
         numbered,
         _schema("Parts", given),
@@ -148,17 +142,23 @@ def in_two_steps(operator: Operator, definition: WindowAggregate) -> TwoSteps | 
     part = _schema(f"PartOf{schema.name}", [*schema.attributes, Attribute(steps.size, _INT), *known])
     [into], [out] = operator.inputs, operator.outputs
     parts = Operator(f"{operator.id}: parts", making, operator.inputs, (replace(out, schema=part),), operator.location)
-    whole = AggregateOfParts(replace(definition, columns=over_parts), schema)
+    whole = AggregateOfParts(definition.window, over_parts, group_by=definition.group_by, size=steps.size, known=schema)
     return TwoSteps(parts, replace(operator, definition=whole, inputs=(replace(into, schema=part),)))
 
 
-def _panes(definition: WindowAggregate, columns: tuple[tuple[str, Column], ...]) -> WindowAggregate:
+def _counts_values(column: Column) -> TypeGuard[Aggregate]:
+    return isinstance(column, Aggregate) and column.function == "count_distinct"
+
+
+def _panes(
+    definition: WindowAggregate, columns: tuple[tuple[str, Column], ...], groups: Sequence[str]
+) -> WindowAggregate:
     """The windows of a stretch. What comes behind its pane may still be in windows that slide on."""
     window = definition.window
+    panes = replace(definition, columns=columns, group_by=tuple(dict.fromkeys((*definition.group_by, *groups))))
     if window.shape == "tumbling":
-        return replace(definition, columns=columns)
-    pane = Window("tumbling", window.measure, pane_length(window), on=window.on)
-    return replace(definition, columns=columns, window=pane, late=_LATE)
+        return panes
+    return replace(panes, window=Window("tumbling", window.measure, pane_length(window), on=window.on), late=_LATE)
 
 
 def pane_length(window: Window) -> Any:
@@ -169,8 +169,8 @@ def pane_length(window: Window) -> Any:
 class _Steps:
     """What parts know of those they stand for, who else is chosen, and for each aggregate what it is of parts."""
 
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
+    def __init__(self, schema: Schema, groups: Sequence[str]) -> None:
+        self.groups = groups  # who is together has the same values of these
         self.prefix = "part"
         while any(name.startswith(self.prefix) for name in schema.names):
             self.prefix += "_"
@@ -188,7 +188,7 @@ class _Steps:
                 return Aggregate("sum_", self.size)
             case Aggregate(function="sum_"):
                 return Aggregate("sum_", self._kept(column))
-            case Aggregate(function="count_distinct", attribute=str(name)):
+            case Aggregate(function="count_distinct", attribute=str(name)) if name not in self.groups:
                 return Aggregate("count_values", self._kept(Aggregate("distinct_values", name)))
             case Aggregate(function="last"):
                 self._choose(Aggregate("last", self.position))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anabranch.codegen.chunks import Batch, Chunk, take_tuples
+from anabranch.codegen.chunks import Batch, Chunk, Positions, take_tuples
 from anabranch.codegen.pe import Stopped
 from anabranch.dataflow.channels.first_step_channel import FirstStepChannel
 from anabranch.dataflow.channels.handing_on import Inbox, Pieces
@@ -46,17 +46,13 @@ class PartsChannel(FirstStepChannel):
         items = self.items(stretch, [join_pieces(self.schema(0), pieces[0], width(arrival.lineage))])
         [tuples] = items.chunks
         assert tuples is not None
-        parts = self._parts(tuples) if len(tuples) else {}
-        positions = np.array(sorted(parts), np.int64)
-        make: Any = self.given.type._make  # type: ignore[attr-defined]  # a NamedTuple
-        pairs = zip(take_tuples(tuples, positions).rows, positions.tolist(), strict=True)
-        made = Chunk.of_rows(self.given, [make((*row, *parts[at])) for row, at in pairs])
+        made, positions = self._parts(tuples) if len(tuples) else self._of_rows(tuples, {})
         self.counts.received += len(tuples) - len(made)  # as many parts are counted where they arrive
         self.reporter.add(len(tuples), len(made))
         yield from self._sent(stretch, items, [replace(made.marked(is_last=tuples.is_last), origins=positions)])
 
-    def _parts(self, tuples: Chunk) -> dict[int, tuple[Any, ...]]:
-        """The positions of parts, and what each says of those it stands for."""
+    def _parts(self, tuples: Chunk) -> tuple[Chunk, Positions]:
+        """The parts of a stretch, and their positions."""
         self.forget()
         counted = self.element.metrics[self.name]
         late = counted.late
@@ -64,9 +60,34 @@ class PartsChannel(FirstStepChannel):
         try:
             closed, *behind = self.element.process(Batch((numbered.marked(is_last=True),)))
         except Stopped:
-            return {at: self.making.alone(row) for at, row in enumerate(numbered.rows)}
+            return self._of_rows(tuples, {at: self.making.alone(row) for at, row in enumerate(numbered.rows)})
         self.counts.late += counted.late - late
-        return self.making.found(closed.rows, [row for chunk in behind for row in chunk.rows])
+        if all(chunk.has_batch for chunk in (tuples, closed, *behind)) and not self.making.knows_lists:
+            return self._of_columns(tuples, closed, behind)
+        return self._of_rows(tuples, self.making.found(closed.rows, [row for chunk in behind for row in chunk.rows]))
+
+    def _of_rows(self, tuples: Chunk, says: dict[int, tuple[Any, ...]]) -> tuple[Chunk, Positions]:
+        """By the positions of parts, what each says of those it stands for."""
+        positions = np.array(sorted(says), np.int64)
+        make: Any = self.given.type._make  # type: ignore[attr-defined]  # a NamedTuple
+        pairs = zip(take_tuples(tuples, positions).rows, positions.tolist(), strict=True)
+        return Chunk.of_rows(self.given, [make((*row, *says[at])) for row, at in pairs]), positions
+
+    def _of_columns(self, tuples: Chunk, closed: Chunk, behind: list[Chunk]) -> tuple[Chunk, Positions]:
+        """The same of what native code gives: sizes and sums are ints."""
+        first, *results = (column.to_numpy() for column in closed.batch.columns)
+        known, chosen = results[: 1 + len(self.making.known)], results[1 + len(self.making.known) :]
+        alone = [chunk.batch.column(len(chunk.schema.names) - 1).to_numpy() for chunk in behind]
+        positions = np.unique(np.concatenate([first, *chosen, *alone]))
+        says = [np.zeros(len(positions), np.int64) for _ in known]
+        for column, values in zip(says, known, strict=True):
+            column[np.searchsorted(positions, first)] = values
+        for chunk, at in zip(behind, (np.searchsorted(positions, each) for each in alone), strict=True):
+            says[0][at] = 1
+            for column, name in zip(says[1:], self.making.summed, strict=True):
+                column[at] = chunk.batch.column(chunk.schema.names.index(name)).cast(pa.int64()).fill_null(0)
+        columns = [*take_tuples(tuples, positions).batch.columns, *map(pa.array, says)]
+        return Chunk.of_batch(self.given, pa.record_batch(columns, names=list(self.given.names))), positions
 
 
 def with_positions(chunk: Chunk, schema: Schema) -> Chunk:

@@ -1,10 +1,9 @@
 """Whether the panes of a stream never go back: then each of its channels knows enough of the time of all of them.
 
-Windows that close by the stream's time close in the order of their ends, and what comes behind one is in a later one
-(`TimeWindows`): so their ends ascend, and their starts. The times of tuples of a tumbling window are between these; of
-panes that begin and end where such windows do, each window is in one. (Float times are cut at the floats nearest to the
-edges, and those of the panes are among those of the windows.) What keeps nothing gives its tuples in the order of those
-that come.
+Windows that close by the stream's time close in the order of their ends, and what comes behind one is in a later
+one: so their ends ascend, and their starts. The times of tuples of a tumbling window are between these; of panes that
+begin and end where such windows do, each window is in one. (Float times are cut at the floats nearest to the edges, and
+those of the panes are among those of the windows.) What keeps nothing gives its tuples in the order of those that come.
 """
 
 from __future__ import annotations

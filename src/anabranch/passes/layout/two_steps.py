@@ -50,7 +50,7 @@ def find_steps(plan: Plan, layout: Layout, *, slices_sources: bool) -> Steps:
             whole[operator.id] = steps
         elif steps is None:
             continue
-        elif why := _why_not_there(plan, layout, steps, slices_sources) or _why_not_so(plan, steps):
+        elif why := _why_not_there(plan, layout, steps, slices_sources):
             whole[operator.id] = why
         else:
             found[operator.id] = steps
@@ -69,7 +69,7 @@ def _steps_of(plan: Plan, operator: Operator) -> TwoSteps | str | None:
     """The steps that an operator may have, why it has none, or nothing where nobody would expect any."""
     match operator.definition:
         case WindowAggregate(key_names=()) as windows:
-            return in_two_steps(operator, windows)
+            return in_two_steps(operator, windows, is_native=plan.form != "python")
         case Process(factory=factory, methods=("process",), keys=((),)):
             return _steps_of_extreme(plan, operator, factory)
     return None
@@ -101,9 +101,6 @@ def _why_not_there(plan: Plan, layout: Layout, steps: TwoSteps, slices_sources: 
     """Why there is no first step where its tuples are."""
     [edge] = [each for each in plan.graph.edges if each.target == steps.whole.id]
     before = _first(layout, layout.place_of(edge.source))
-    makes_parts = isinstance(steps.parts.definition, MakeParts)
-    if makes_parts and plan.form == "native":
-        return "what puts parts together has no native form, which is asked for"
     if before.id == SOURCES:
         return None if slices_sources else "all its tuples are read by one task"
     if before.region is None:
@@ -113,14 +110,6 @@ def _why_not_there(plan: Plan, layout: Layout, steps: TwoSteps, slices_sources: 
         case MakeParts(windows=panes) if is_by_key and not has_ascending_panes(plan, edge, panes.window):
             return "its tuples are in channels by key, where the time of the whole stream is not known"
     return None
-
-
-def _why_not_so(plan: Plan, steps: TwoSteps) -> str | None:
-    """Why they are better done at once."""
-    slow = steps.only_in_python
-    if slow is None or plan.form == "python":
-        return None
-    return f"count_distinct({slow.attribute}) is native code in one place, and of parts it is not"
 
 
 def _first(layout: Layout, place: Place) -> Place:
