@@ -103,6 +103,7 @@ PHASE = {
     "in_one_place": {r"R\d+": TEXT},
     "light": {NAME: TEXT},
     "worth": {r"R\d+": TEXT},
+    "unweighed": {r"R\d+": TEXT},
     "first_steps": {NAME: TEXT},
     "places": [PLACE],
 }

@@ -277,6 +277,7 @@ def _phase(plan: Plan, phase: Phase) -> dict[str, Any]:
         "in_one_place": dict(phase.layout.refused),
         "light": dict(plan.light),
         "worth": dict(plan.worth),
+        "unweighed": dict(plan.unweighed),
         "first_steps": dict(phase.layout.first_steps),
         "places": [_place(phase.layout, place) for place in phase.layout.places],
     }

@@ -50,6 +50,43 @@ def is_running_extreme(factory: Any, taken: Schema, given: Schema) -> bool:
     return kept is not None and _begins_with(begin, *kept, vars(factory)["__init__"].__globals__)
 
 
+def keeps_an_extreme(factory: Any) -> str | None:
+    """The attribute in which a class seems to keep the largest or smallest so far, whatever else it does: to speak of.
+
+    It is given the value of `max` or `min` of itself and others, or is compared and then set.
+    """
+    process = vars(factory).get("process") if isinstance(factory, type) else None
+    located = locate(process.__code__, process.__globals__) if type(process) is FunctionType else None
+    node = located.node if located is not None else None
+    if not isinstance(node, ast.FunctionDef) or not node.args.args:
+        return None
+    own = node.args.args[0].arg
+    for each in ast.walk(node):
+        match each:
+            case ast.Assign(targets=[target], value=ast.Call(func=ast.Name(id="max" | "min"), args=compared)):
+                if (kept := _attribute(target, own)) and any(_attribute(one, own) == kept for one in compared):
+                    return kept
+            case ast.If(test=test, body=inside):
+                kept = next(filter(None, (_compared_with(one, own) for one in ast.walk(test))), None)
+                if kept is not None and any(_sets(one, own, kept) for one in inside):
+                    return kept
+    return None
+
+
+def _compared_with(test: ast.AST, own: str) -> str | None:
+    match test:
+        case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE() | ast.Lt() | ast.LtE()], comparators=[right]):
+            return _attribute(left, own) or _attribute(right, own)
+    return None
+
+
+def _sets(statement: ast.stmt, own: str, kept: str) -> bool:
+    match statement:
+        case ast.Assign(targets=[target]):
+            return _attribute(target, own) == kept
+    return False
+
+
 def _tree(method: Any) -> ast.FunctionDef | None:
     """The text of a method that gives its own object to nobody."""
     if type(method) is not FunctionType:

@@ -102,7 +102,11 @@ def phase_notes(plan: Plan, phase: Phase) -> list[str]:
         notes.append(f"in one place: {printable(phase.why)}")
     light = {plan.region_of(each): why for each, why in plan.light.items()}
     notes += [f"not worth its channels: {region.id}: {why}" for region, why in light.items() if region is not None]
-    return [*notes, *(f"worth its channels: {region}: {why}" for region, why in plan.worth.items())]
+    notes += [f"worth its channels: {region}: {why}" for region, why in plan.worth.items()]
+    unweighed = {
+        why: [each for each, other in plan.unweighed.items() if other == why] for why in plan.unweighed.values()
+    }
+    return [*notes, *(f"not weighed: {', '.join(regions)}: {why}" for why, regions in unweighed.items())]
 
 
 def place_rows(plan: Plan, phase: Phase) -> list[PlaceRow]:

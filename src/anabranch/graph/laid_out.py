@@ -85,12 +85,19 @@ def _ordering(plan: Plan, layout: Layout, together: list[Place]) -> Ordering | N
     """How the order comes back behind these places, whose last operators may be of a later region; None if not here."""
     inside = dict.fromkeys(each for place in together for each in place.operators)
     last = [
-        arrival.stream.operator
+        _formed(layout, arrival.stream.operator)
         for arrival in layout.arrivals
         if arrival.stream.operator in inside and layout.place(arrival.place).region is None
     ]
     region = plan.region_of(last[-1]) if last else None
     return region.ordering if region is not None else None
+
+
+def _formed(layout: Layout, operator_id: str) -> str:
+    """An operator of the program: of a first step, which is in no region, the one that it takes from."""
+    if layout.made_for(operator_id) is None:
+        return operator_id
+    return next(edge.source for edge in layout.graph.edges if edge.target == operator_id)
 
 
 def _together(layout: Layout, place: Place) -> list[Place]:

@@ -112,6 +112,7 @@ class Plan:
     pes: tuple[PE, ...] = ()
     light: Mapping[str, str] = field(default_factory=_empty)  # operators that are not worth channels, and why
     worth: Mapping[str, str] = field(default_factory=_empty)  # regions that are, where that was weighed
+    unweighed: Mapping[str, str] = field(default_factory=_empty)  # regions of which it is not known, and why
 
     def region_of(self, operator_id: str) -> Region | None:
         return self._regions_by_operator.get(operator_id)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
@@ -25,7 +26,8 @@ class WindowAggregate(OperatorDefinition):
 
     An engine that runs several of it, each for some of the keys, gives it a second input: tuples that move the clock,
     where windows close by the stream's, and are in no window. `ranks` are then columns by which the outputs of one
-    moment are put in order.
+    moment are put in order. One that takes tuples that stand for others (`parts.py`) has the attribute that says for
+    how many, its `size`: so many are late with one that is.
     """
 
     record: ClassVar = Record(kind="aggregate", state="key", selectivity="1:[0,inf)", forwards="any")
@@ -35,6 +37,7 @@ class WindowAggregate(OperatorDefinition):
     group_by: tuple[str, ...] = ()
     late: str | None = None  # the output for tuples whose windows have all closed
     ranks: tuple[str, ...] = ()
+    size: str | None = None
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -55,7 +58,7 @@ class WindowAggregate(OperatorDefinition):
         if self.window.shape == "punctuated":
             return _PunctuatedWindows(operator, self)
         if self.window.is_by_time:
-            return TimeWindows(operator, self)
+            return _TimeWindows(operator, self)
         if self.window.shape == "tumbling":
             return _TumblingCountWindows(operator, self)
         return _SlidingCountWindows(operator, self)
@@ -211,7 +214,7 @@ class _SlidingCountWindows(_Windows):
             yield partial(self._emit, recent)
 
 
-class TimeWindows(_Windows):
+class _TimeWindows(_Windows):
     """Windows by event time or delta, closed by the stream's clock or by the key's own."""
 
     state = ("reached", "zones", "open")
@@ -224,6 +227,7 @@ class TimeWindows(_Windows):
         self.reached: dict[Any, int] = {}  # clock -> last boundary its time has reached
         self.open: dict[int, dict[Any, _Contents]] = {}  # end -> key -> window; keys by first arrival
         self.late_port = operator.output(definition.late) if definition.late is not None else None
+        self.size_of = attrgetter(definition.size) if definition.size is not None else lambda item: 1
 
     def process(self, port: int, item: Any) -> Emissions:
         time = self.axis.time(item)
@@ -237,7 +241,7 @@ class TimeWindows(_Windows):
         if boundary > self.reached.get(clock, boundary - 1):
             self.reached[clock] = boundary
             yield from self._close_due(boundary, key)
-        if self._is_only_time(port, item):
+        if port == CLOCK:
             return
         reached = self.reached[clock]
         windows = self.axis.windows(time)
@@ -247,10 +251,6 @@ class TimeWindows(_Windows):
             if end > reached:
                 window = self.open.setdefault(end, {}).setdefault(key, self.new_window())
                 window.add(item, self.group_of(item))
-
-    def _is_only_time(self, port: int, item: Any) -> bool:
-        """Whether a tuple moves the clock and is in no window."""
-        return port == CLOCK
 
     def _clock_of(self, key: Any) -> Any:
         return ("key", key) if self.has_key_clock else ("stream",)
@@ -284,7 +284,7 @@ class TimeWindows(_Windows):
 
     def _late(self, item: Any) -> Iterator[Emission]:
         if self.late_port is None:
-            self.late += 1
+            self.late += self.size_of(item)
         else:
             yield self.late_port, item
 

@@ -29,8 +29,8 @@ class Accumulator(Protocol):
 class Aggregate:
     """A built-in aggregate function applied to an attribute.
 
-    Two are the compiler's own, for the halves of a `count_distinct`: `distinct_values`, and of how many such lists
-    `count_values` is the number of different ones.
+    Three are the compiler's own. For the halves of a `count_distinct` there is `distinct_values`, and of many such
+    lists `count_values` is the number of different ones; `arg_min` is `arg_max` for the smallest.
     """
 
     function: str
@@ -68,7 +68,7 @@ class Aggregate:
             case "min_" | "max_":
                 _require(kind, ORDERABLE, self)
                 return kind
-            case "arg_max":
+            case "arg_max" | "arg_min":
                 assert self.by is not None
                 _require(schema[self.by], ORDERABLE, self)
                 return kind
@@ -105,9 +105,9 @@ class Aggregate:
                 return _CountValues(position, kind.element)
             case "collect":
                 return _Collect(position)
-            case "arg_max":
+            case "arg_max" | "arg_min":
                 assert self.by is not None
-                return _ArgMax(position, schema.names.index(self.by))
+                return _ArgExtreme(position, schema.names.index(self.by), largest=self.function == "arg_max")
         raise AssertionError(self.function)
 
 
@@ -283,25 +283,27 @@ class _Extreme:
         return self.value
 
 
-class _ArgMax:
-    """An attribute of the first tuple with the largest `by`; a tuple without `by` comes last."""
+class _ArgExtreme:
+    """An attribute of the first tuple with the largest or smallest `by`; a tuple without `by` comes last."""
 
-    def __init__(self, position: int, by: int) -> None:
+    def __init__(self, position: int, by: int, *, largest: bool) -> None:
         self.position = position
         self.by = by
+        self.largest = largest
         self.has_value = False
         self.best: Any = None
         self.value: Any = None
 
     def add(self, item: Any) -> None:
         rank = item[self.by]
-        is_better = not self.has_value or (
-            rank is not None and (self.best is None or order_value(rank) > order_value(self.best))
-        )
-        if is_better:
+        if not self.has_value or (rank is not None and (self.best is None or self._is_better(rank))):
             self.has_value = True
             self.best = rank
             self.value = item[self.position]
+
+    def _is_better(self, rank: Any) -> bool:
+        new, old = order_value(rank), order_value(self.best)
+        return bool(new > old) if self.largest else bool(new < old)
 
     def result(self) -> Any:
         return self.value

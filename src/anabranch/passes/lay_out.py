@@ -29,7 +29,7 @@ from anabranch.passes.layout.source_reading import (
     has_one_stream,
     must_stay,
 )
-from anabranch.passes.layout.two_steps import Steps, find_steps
+from anabranch.passes.layout.two_steps import Steps, all_whole, find_steps
 
 
 def apply(plan: Plan) -> Plan:
@@ -45,6 +45,7 @@ def apply(plan: Plan) -> Plan:
         return _in_process(plan, "")
     if target.is_endless:
         layout = assign_places(plan, slices_sources=has_one_stream(plan.graph))
+        plan = _told_of_steps(plan, all_whole(plan, "it is in a stream, and only runs have two steps"))
         return _laid_out(plan, Phase("run", Reading.ENTRIES, layout))
     why = _why_here(plan.graph)
     if why is not None:
@@ -66,7 +67,10 @@ def _read_here(plan: Plan, why: str) -> Plan:
     if not can_be_dealt_out(plan):
         return _in_process(plan, why)
     layout = assign_places(plan, slices_sources=False)
-    return _laid_out(plan, Phase("run", Reading.HERE, layout, why)) if layout.levels else _in_process(plan, why)
+    if not layout.levels:
+        return _in_process(plan, why)
+    plan = _told_of_steps(plan, all_whole(plan, "the sources are read by the process that runs the program"))
+    return _laid_out(plan, Phase("run", Reading.HERE, layout, why))
 
 
 def _in_rounds(plan: Plan, rounds: Rounds) -> Plan:

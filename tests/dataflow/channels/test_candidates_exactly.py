@@ -21,6 +21,8 @@ from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph, Program
+from anabranch.graph.settings import Settings, Target
+from anabranch.operators.process import Process
 from anabranch.run import as_program
 from tests.dataflow.outcomes import expected, outcome
 from tests.dataflow.simulated import Simulated, fusion_by
@@ -265,8 +267,51 @@ def test_the_explanation_says_so() -> None:
     assert "║ ○ Highest: candidates" in str(explanation)
 
 
+class HighestSoFar:
+    """Gives a tuple for each."""
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def process(self, bid: Bid) -> Iterator[Bid]:
+        self.value = max(self.value, bid.price)
+        yield bid._replace(price=self.value)
+
+
+class HighestKept:
+    def __init__(self) -> None:
+        self.value = 0
+
+    def process(self, bid: Bid) -> Iterator[Bid]:
+        if bid.price > self.value:
+            self.value = bid.price
+        yield bid._replace(price=self.value)
+
+
+def why_whole(stream: Any, target: Target = Target("spark", cores=2)) -> str:
+    plan = compile(as_program(stream.collect("out")).graph, Settings(target))
+    assert not plan.phases[0].layout.first_steps
+    [operator] = [each.id for each in plan.graph.operators if isinstance(each.definition, Process)]
+    [why] = [each.text for each in plan.sequential[operator] if each.about == "parts"]
+    return why.removeprefix("it is not computed in two steps: ")
+
+
+@pytest.mark.parametrize("operator", [HighestSoFar, HighestKept])
+def test_who_gives_something_for_other_tuples_gets_all_and_is_told_so(operator: Any) -> None:
+    why = why_whole(ab.from_items(Bid, [bid(1)]).process(operator, out=Bid))
+    assert why.startswith("it keeps the largest or smallest so far (`self.value`), but it is not plain to see that it")
+
+
 def test_whoever_passes_over_failures_gets_all_tuples() -> None:
     found = ab.from_items(Bid, [bid(1)]).process(Highest, out=Bid, on_error="skip")
-    assert not has_candidates(as_program(found.collect("out")).graph)
+    assert why_whole(found) == 'with on_error="skip" tuples that fail have to be passed over one by one'
     punctuated = ab.from_items(Bid, [bid(1)]).punctuate(count=1).process(Highest, out=Bid)
-    assert not has_candidates(as_program(punctuated.collect("out")).graph)
+    assert why_whole(punctuated) == "there are punctuations between the tuples"
+
+
+def test_a_stream_is_told_that_only_runs_have_two_steps() -> None:
+    highest = ab.from_items(Bid, [bid(1)]).process(Highest)
+    assert (
+        why_whole(highest, Target("spark", cores=2, is_endless=True))
+        == "it is in a stream, and only runs have two steps"
+    )

@@ -119,6 +119,10 @@ WINDOWS = (
     ab.tumbling(delta=3, on="n"),
     ab.tumbling(minutes=5, on="at"),
     ab.tumbling(days=1, on="day"),
+    ab.sliding(seconds=5, slide=1, on="ts"),
+    ab.sliding(delta=0.3, slide=0.1, on="ts"),
+    ab.sliding(delta=6, slide=2, on="n"),
+    ab.sliding(minutes=10, slide=5, on="at"),
 )
 
 
@@ -274,7 +278,7 @@ def test_parts_are_made_by_native_code_too() -> None:
     plan = compile(graph, settings)
     forms = {segment.operators: segment.form for pe in plan.pes for segment in pe.segments}
     assert forms["aggregate: parts",] == "native"
-    assert forms["aggregate",] == "python"
+    assert forms["aggregate",] == "native"
     for stretch in (7, 100):
         found = outcome(run_on, Simulated(), plan, Metrics(), "auto", channels=2, stretch=stretch)
         assert found == expected(graph)
@@ -282,11 +286,61 @@ def test_parts_are_made_by_native_code_too() -> None:
     assert outcome(run_on, Simulated(), compile(large, settings), Metrics(), "auto", stretch=50) == expected(large)
 
 
-def test_different_values_are_counted_at_once_where_that_is_native_code() -> None:
-    graph = program([reading(n, n / 10, x=float(n % 11)) for n in range(300)])
+@pytest.mark.parametrize("form", ["python", "native"])
+@pytest.mark.parametrize("window", [TIME, ab.sliding(seconds=10, slide=5, on="ts")])
+def test_as_many_are_late_as_a_part_stands_for(window: Any, form: Any) -> None:
+    """A whole stretch that is behind is one part there."""
+    items = [reading(n % 5, n / 10) for n in range(100)]
+    items[49:56] = [each._replace(ts=-50.0) for each in items[49:56]]
+    graph = program(items, window, has_distinct=False)
+    metrics, own = Metrics(), Metrics()
+    plan = compile(graph, replace(compile(graph).settings, form=form))
+    assert outcome(run_on, Simulated(), plan, metrics, form, stretch=7) == expected(graph)
+    sequential.run(graph, own)
+    assert own["aggregate"].late == 7
+    assert metrics.operators == own.operators
+
+
+class Different(NamedTuple):
+    floats: int
+    texts: int
+    maybe: int
+    count: int
+    last: int
+    least: float
+
+
+@pytest.mark.parametrize(
+    ("window", "options"),
+    [
+        pytest.param(ab.tumbling(seconds=5, on="ts"), {}, id="tumbling"),
+        pytest.param(ab.sliding(seconds=6, slide=2, on="ts"), {}, id="sliding"),
+        pytest.param(ab.sliding(delta=9, slide=3, on="n"), {"group_by": "s"}, id="sliding, with groups"),
+    ],
+)
+def test_different_values_are_counted_by_native_code_in_two_steps(window: Any, options: Any) -> None:
+    """Of parts that are made for each value: late ones, and those at the end of a stretch."""
+    values = [0.0, -0.0, math.nan, 1.5, -math.inf, 2.0, 1.5]
+    items = [
+        reading(n, n / 5 - (n % 11 == 7) * 3.0 - (n % 29 == 3) * 20.0, x=values[n * 3 % 7], o=[None, 1, 2][n % 3])
+        for n in range(300)
+    ]
+    items = [each._replace(s="abcd"[each.v * 5 % 4]) for each in items]
+    different = ab.from_items(Reading, items).window(window).aggregate(
+        Different, floats=ab.count_distinct("x"), texts=ab.count_distinct("s"), maybe=ab.count_distinct("o"),
+        count=ab.count(), last=ab.last("v"), least=ab.min_("x"), **options,
+    )  # fmt: skip
+    graph = as_program(different.collect("out")).graph
     plan = compile(graph, replace(compile(graph).settings, expected=10**8))
-    assert not makes_parts(plan)
-    assert any("is native code in one place" in why.text for why in plan.sequential["aggregate"])
+    forms = {segment.operators: segment.form for pe in plan.pes for segment in pe.segments}
+    assert forms["aggregate: parts",] == forms["aggregate",] == "native"
+    own = Metrics()
+    sequential.run(graph, own)
+    assert own["aggregate"].late > 5
+    for stretch in (7, 100):
+        metrics = Metrics()
+        assert outcome(run_on, Simulated(), plan, metrics, "auto", channels=2, stretch=stretch) == expected(graph)
+        assert metrics.operators == own.operators
 
 
 def test_the_plan_is_obeyed() -> None:
@@ -359,7 +413,13 @@ def why_whole(stream: Any) -> str:
         (TIME, Count, {"count": ab.count()}, {"on_error": "skip"}, 'with on_error="skip" tuples that fail'),
         (ab.tumbling(count=3), Count, {"count": ab.count()}, {}, "where its windows end depends on the number of"),
         (ab.punctuated(), Count, {"count": ab.count()}, {}, "where its windows end depends on the punctuations"),
-        (ab.sliding(seconds=5, slide=1, on="ts"), Count, {"count": ab.count()}, {}, "a tuple is in several of its"),
+        (
+            ab.sliding(seconds=5, slide=2, on="ts"),
+            Count,
+            {"count": ab.count()},
+            {},
+            "its windows do not begin where others",
+        ),
     ],
 )
 def test_what_does_not_follow_from_parts_is_in_one_step(

@@ -53,6 +53,11 @@ class Mixed:
         yield Item(item.key, total)
 
 
+def several(item: Item) -> Iterator[Item]:
+    yield item
+    yield Item(item.key + 1, item.value)
+
+
 class Named:
     """It has no native form."""
 
@@ -118,9 +123,49 @@ def test_what_is_not_certainly_light_is_in_channels(operator: Any, settings: Set
     assert plan.phases[0].layout.place("R1").channels == 2
 
 
-def test_what_feeds_other_channels_stays_in_its_own() -> None:
+def test_what_feeds_other_channels_stays_in_its_own_and_is_not_weighed() -> None:
     plan = planned(items().process(Total, key="key").process(Mixed, key="value"))
     assert [place.region for place in plan.phases[0].layout.places if place.region] == ["R1", "R2"]
+    assert list(plan.unweighed) == ["R1"]
+    said = "not weighed: R1: its tuples go on to other channels, and would be exchanged all the same"
+    assert said in " ".join(Explanation(plan, "weigh").to_text(200).split())
+    assert not planned(
+        items().process(Total, key="key").process(Mixed, key="value"), replace(TWO, channels=2)
+    ).unweighed
+
+
+BETWEEN = [
+    pytest.param(lambda it: it.process(Total).process(Total, key="key"), "behind", id="behind what is in one place"),
+    pytest.param(lambda it: it.process(Total, key="key").process(Total), "before", id="before what is in one place"),
+]
+
+
+@pytest.mark.parametrize(("before", "which"), BETWEEN)
+@pytest.mark.parametrize("stretch", [1, 7, 1_000])
+def test_light_work_between_channels_is_done_beside_it(before: Any, which: str, stretch: int) -> None:
+    graph = graph_of(before(items()).process(Mixed, key="value"))
+    plan = compile(graph, TWO)
+    assert [place.id for place in plan.phases[0].layout.places] == ["sources", "S1", "R2", "tail"]
+    assert plan.phases[0].layout.place("S1").operators == ("Total", "Total_2")
+    assert list(plan.light) == ["Total_2" if which == "behind" else "Total"]
+    metrics = Metrics()
+    metrics.start(graph)
+    assert outcome(execute, RunConfig(Simulated(), plan, metrics, stretch)) == expected(graph)
+    asked = compile(graph, replace(TWO, channels=2))
+    assert asked.phases[0].layout.place("R1").channels == 2
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(lambda it: it.process(Total).process(Mixed, key="key"), id="more work"),
+        pytest.param(lambda it: it.process(Named).process(Total, key="key"), id="rows of Python beside it"),
+        pytest.param(lambda it: it.process(Total).flat_map(several, out=Item), id="it makes several of one"),
+    ],
+)
+def test_what_is_not_certainly_lighter_beside_one_place_is_in_channels(before: Any) -> None:
+    plan = planned(before(items()).process(Mixed, key="value"))
+    assert not plan.light
 
 
 def test_light_work_stays_in_channels_where_rows_of_python_would_be_made_for_it() -> None:

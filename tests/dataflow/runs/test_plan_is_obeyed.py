@@ -188,6 +188,7 @@ NOT_EXECUTED = {
         "form",
         "light",
         "worth",
+        "unweighed",
     ],
     Phase: ["why"],
     Layout: ["refused", "_by_id"],

@@ -49,8 +49,8 @@ class Accumulator:
         writer, function = self.kernel.writer, self.aggregate.function
         if function == "count":
             return
-        if function == "arg_max":
-            self._add_arg_max(item, is_first=is_first)
+        if function in ("arg_max", "arg_min"):
+            self._add_arg_extreme(item, is_first=is_first)
             return
         value = self._attribute(item, self.aggregate.attribute)
         if function in ("any_", "first"):
@@ -117,16 +117,17 @@ class Accumulator:
             )
         return f"{new} {'<' if smaller else '>'} {old}"
 
-    def _add_arg_max(self, item: Value, *, is_first: bool) -> None:
+    def _add_arg_extreme(self, item: Value, *, is_first: bool) -> None:
         writer, names = self.kernel.writer, self.names
         rank, value = self._attribute(item, self.aggregate.by), self._attribute(item, self.aggregate.attribute)
         new, old = rank.code, names["rank"]
-        larger = f"{new} > {old}"
+        more, less = (new, old) if self.aggregate.function == "arg_max" else (old, new)
+        better = f"{more} > {less}"
         if rank.type.kind == "float":
-            larger = f"({larger} or ({new} != {new} and {old} == {old}))"
+            better = f"({better} or ({more} != {more} and {less} == {less}))"
         if rank.type.optional:
-            larger = f"({rank.has} and (not {names['rank_has']} or {larger}))"
-        with writer.block("if True:" if is_first else f"if {larger}:"):
+            better = f"({rank.has} and (not {names['rank_has']} or {better}))"
+        with writer.block("if True:" if is_first else f"if {better}:"):
             writer.line(f"{names['rank']} = {new}")
             if "rank_has" in names:
                 writer.line(f"{names['rank_has']} = {rank.has}")
@@ -233,11 +234,11 @@ def _words(aggregate: Aggregate, kind: Type, by: Type | None, operator: Operator
             return {"value": kind.kind, "set": "bool"} if kind.optional else {"value": kind.kind}
         case "count_distinct" if kind.kind in STORABLE:
             return {"distinct": "int"}
-        case "any_" | "first" | "last" | "arg_max" if kind.kind in STORABLE:
+        case "any_" | "first" | "last" | "arg_max" | "arg_min" if kind.kind in STORABLE:
             words = {"value": kind.kind}
             if kind.optional:
                 words["value_has"] = "bool"
-            if aggregate.function == "arg_max":
+            if aggregate.function in ("arg_max", "arg_min"):
                 assert by is not None
                 if not by.is_number:
                     raise NotNative(f"ranks by a {by.kind}", operator.location)

@@ -22,8 +22,8 @@ def with_late_tallies(body: list[str]) -> tuple[list[str], list[str]]:
         line, level = body[at], _depth(body[at])
         end = next((later for later in range(at + 1, len(lines)) if _depth(lines[later]) < level), len(lines))
         if _some_can_fail(lines, range(end, len(lines)), level):
-            unsettled.append(_content(TALLY, line))
-            lines[at] = f"{' ' * level}{unsettled[-1]} += 1"
+            unsettled.append(_content(TALLY, line).partition(" ")[0])
+            lines[at] = " " * level + _content(TALLY, line)
         else:
             lines.insert(end, line)
             del lines[at]
@@ -41,7 +41,7 @@ def with_commits(body: list[str], commits: list[list[str]], leave: list[str]) ->
         if _is(TALLY, line):
             is_first = not _is(TALLY, body[at - 1]) or _depth(body[at - 1]) != _depth(line)
             lines += check if is_first and any(map(_can_fail, body[:at])) else []
-            lines.append(f"{indent}{_content(TALLY, line)} += 1")
+            lines.append(indent + _content(TALLY, line))
             continue
         if not _is(COMMIT, line):
             lines.append(line)

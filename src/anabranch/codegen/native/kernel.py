@@ -158,12 +158,12 @@ class Kernel:
         self.counters[name] = self.cell(name)
         return self.counters[name]
 
-    def tally(self, name: str) -> None:
-        """Count a tuple, once it is certain that it happened."""
+    def tally(self, name: str, many: str = "1") -> None:
+        """Count a tuple, or as many as it stands for, once it is certain that it happened."""
         if self.loops or self.is_closing:
-            self.writer.line(f"{self.counter(name)} += 1")
+            self.writer.line(f"{self.counter(name)} += {many}")
         else:
-            self.writer.line(f"{TALLY}{self.cell(name)}")
+            self.writer.line(f"{TALLY}{self.cell(name)} += {many}")
 
     def argument(self, role: str, of: tuple[Any, ...], hint: str) -> str:
         known = self.arguments.get((role, of))

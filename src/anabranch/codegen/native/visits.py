@@ -25,7 +25,6 @@ from anabranch.operators.emissions import output_names
 from anabranch.operators.filter import Filter
 from anabranch.operators.flat_map import FlatMap
 from anabranch.operators.map import Map
-from anabranch.operators.parts import AggregateOfParts
 from anabranch.operators.process import Process
 from anabranch.operators.split import Split
 from anabranch.operators.union import Union
@@ -122,8 +121,6 @@ class Visits:
                 self.distinct(operator, definition, value)
             case WindowAggregate():
                 window_visits.visit(self, operator, definition, value, edge.target_port)
-            case AggregateOfParts():
-                raise NotNative("puts windows together of parts, which are few", operator.location)
             case _:
                 raise NotNative(f"is a {operator.kind}, which has no native form", operator.location)
 

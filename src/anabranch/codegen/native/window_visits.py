@@ -263,7 +263,10 @@ class WindowCode:
 
     def late(self, item: Value) -> None:
         if self.definition.late is None:
-            self.kernel.tally(f"late_{self.visits.part.operators.index(self.operator.id)}")
+            assert item.members is not None
+            size = self.definition.size
+            many = "1" if size is None else item.members[size].code
+            self.kernel.tally(f"late_{self.visits.part.operators.index(self.operator.id)}", many)
             return
         self.visits.emit(self.operator, self.operator.output(self.definition.late), item)
 

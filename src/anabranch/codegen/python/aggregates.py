@@ -164,17 +164,18 @@ class Slots:
         made = SlotColumn(entry, self._type(name), (value,), ("value",), add, is_normal=True)
         return _at_its_turn(made) if kind.kind == "datetime" else made
 
-    def arg_max(self, column: Aggregate, name: str, at: int) -> SlotColumn:
-        """An attribute of the first tuple with the largest `by`."""
+    def arg_extreme(self, column: Aggregate, name: str, at: int) -> SlotColumn:
+        """An attribute of the first tuple with the largest `by`, or with the smallest."""
         assert column.by is not None
         rank, entry, best = self.read(column.by), self.entry(at), self.entry(at + 1)
-        better = _is_larger(self.schema[column.by], rank, best)
-        if self.schema[column.by].optional:
+        kind = self.schema[column.by]
+        better = _is_larger(kind, rank, best) if column.function == "arg_max" else _is_larger(kind, best, rank)
+        if kind.optional:
             better = f"{rank} is not None and ({best} is None or {better})"
         add = (f"if {better}: {best} = {rank}; {entry} = {self.read(name)}",)
         first = (self.read(name), rank)
         made = SlotColumn(entry, self._type(name), first, ("value", "best"), add, is_normal=True)
-        return _at_its_turn(made) if self.schema[column.by].kind == "datetime" else made
+        return _at_its_turn(made) if kind.kind == "datetime" else made
 
     def distinct(self, column: Aggregate, name: str, at: int) -> SlotColumn:
         value, entry = self.read(name), self.entry(at)
@@ -215,7 +216,8 @@ _AGGREGATES = {
     "std": Slots.std,
     "min_": Slots.extreme,
     "max_": Slots.extreme,
-    "arg_max": Slots.arg_max,
+    "arg_max": Slots.arg_extreme,
+    "arg_min": Slots.arg_extreme,
     "count_distinct": Slots.distinct,
     "distinct_values": Slots.distinct_values,
     "collect": Slots.collect,

@@ -15,7 +15,7 @@ from anabranch.errors import PlainProblem
 from anabranch.graph.model import Operator
 from anabranch.graph.values import check_zone
 from anabranch.operators.aggregate import WindowAggregate
-from anabranch.operators.aggregates import WindowEdge
+from anabranch.operators.aggregates import Aggregate, WindowEdge
 from anabranch.operators.base import PUNCTUATION, Emissions, Meaning
 from anabranch.operators.windows import Axis
 
@@ -26,6 +26,8 @@ def has_slots(definition: WindowAggregate) -> bool:
     """Whether there is generated code for windows of this kind; others are driven as the oracle drives them."""
     window = definition.window
     if definition.group_by and (definition.key_names or window.measure == "count"):
+        return False
+    if any(isinstance(column, Aggregate) and column.function == "count_values" for _, column in definition.columns):
         return False
     return window.shape == "punctuated" or (window.shape == "tumbling" and window.clock == "stream")
 

@@ -223,7 +223,8 @@ class _WindowVisit:
 
     def _late(self) -> None:
         if self.definition.late is None:
-            self.lines.add(f"{self.windows}.late += 1")
+            size = self.definition.size
+            self.lines.add(f"{self.windows}.late += {'1' if size is None else self._read(size)}")
         else:
             self._emitter().again(self.item.fork(), self.operator.output(self.definition.late))
 

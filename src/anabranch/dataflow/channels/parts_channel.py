@@ -1,25 +1,25 @@
 """A channel that makes parts of windows of the tuples of a stretch (`operators/parts.py`).
 
-The windows of each stretch begin anew, so what was made of one is forgotten before the next. Where a tuple fails, or
-what is made of several would (a sum that is no attribute any more), the tuples of the stretch go on one by one: what
-puts parts together does with them what it always did, or fails where it would have.
+The panes of each stretch begin anew, so what was made of one is forgotten before the next. Where a tuple fails, or what
+is known of several would (a sum that is no attribute any more), the tuples of the stretch go on one by one: what puts
+parts together does with them what it always did, or fails where it would have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count, repeat
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from anabranch.codegen.chunks import Batch, Chunk, Positions, as_columns, take_tuples
+from anabranch.codegen.chunks import Batch, Chunk, Positions, take_tuples
 from anabranch.codegen.pe import Stopped
 from anabranch.dataflow.channels.first_step_channel import FirstStepChannel
 from anabranch.dataflow.channels.handing_on import Inbox, Pieces
-from anabranch.dataflow.order.order_columns import Column, indices_of
-from anabranch.dataflow.order.pieces import Piece, join_pieces
+from anabranch.dataflow.order.pieces import join_pieces
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.graph.order_keys import width
@@ -33,7 +33,7 @@ def makes_parts(layout: Layout, place: Place) -> bool:
 
 
 class PartsChannel(FirstStepChannel):
-    """It is given whole stretches."""
+    """It is given whole stretches, or of each all that is in its channel."""
 
     def __init__(self, job: Job, place: Place, inbox: Inbox) -> None:
         super().__init__(job, place, inbox)
@@ -43,40 +43,51 @@ class PartsChannel(FirstStepChannel):
 
     def process(self, stretch: int, pieces: Pieces) -> Iterator[Row]:
         [arrival] = self.arriving
-        piece = join_pieces(self.schema(0), pieces[0], width(arrival.lineage))
-        rows, positions = self._parts(piece.chunk) if len(piece.chunk) else ([], np.empty(0, np.int64))
-        make: Any = self.given.type._make  # type: ignore[attr-defined]  # a NamedTuple
-        made = Chunk.of_rows(self.given, [make(row) for row in rows])
-        self.counts.received += len(piece.chunk) - len(made)  # as many parts are counted where they arrive
-        self.reporter.add(len(piece.chunk), len(made))
-        order = (*(column[positions] for column in piece.order), indices_of(positions))
-        end = None if piece.end is None else (*piece.end, 0)
-        sent = Piece(as_columns(made), order, end)
-        for each in self.layout.leaving(self.place.outputs[0]):
-            yield from self.sender.rows(each, stretch, sent)
+        items = self.items(stretch, [join_pieces(self.schema(0), pieces[0], width(arrival.lineage))])
+        [tuples] = items.chunks
+        assert tuples is not None
+        made, positions = self._parts(tuples) if len(tuples) else self._of_rows(tuples, {})
+        self.counts.received += len(tuples) - len(made)  # as many parts are counted where they arrive
+        self.reporter.add(len(tuples), len(made))
+        yield from self._sent(stretch, items, [replace(made.marked(is_last=tuples.is_last), origins=positions)])
 
-    def _parts(self, chunk: Chunk) -> tuple[list[Any], Column]:
-        """Parts and what moves the time between them, and for each the position of the tuple that it comes with."""
+    def _parts(self, tuples: Chunk) -> tuple[Chunk, Positions]:
+        """The parts of a stretch, and their positions."""
         self.forget()
         counted = self.element.metrics[self.name]
-        late, length = counted.late, len(chunk)
+        late = counted.late
+        numbered = with_positions(tuples, self.making.numbered)
         try:
-            [closed] = self.element.process(Batch((with_positions(chunk, self.making.numbered).marked(is_last=True),)))
+            closed, *behind = self.element.process(Batch((numbered.marked(is_last=True),)))
         except Stopped:
-            return [self.making.alone(row, chunk.schema, 1) for row in chunk.rows], np.arange(length)
+            return self._of_rows(tuples, {at: self.making.alone(row) for at, row in enumerate(numbered.rows)})
         self.counts.late += counted.late - late
-        origins = closed.origins
-        assert origins is not None
-        # Whenever the time moves into another window, the one that it was in before closes.
-        moving = np.unique(np.append(origins[origins < length], 0))
-        needed = {at: None for part in closed.rows for at in self.making.positions(part)}
-        tuples = _tuples(chunk, np.unique(np.append(moving, list(needed))).astype(np.int64))
-        rows = [self.making.part(part, tuples) for part in closed.rows]
-        rows += [self.making.alone(tuples[at], chunk.schema, 0) for at in moving.tolist()]
-        # Windows close before the tuple that moves the time, and at the end behind the last.
-        in_order = np.argsort(np.concatenate([2 * origins, 2 * moving + 1]), kind="stable")
-        positions = np.minimum(np.concatenate([origins, moving]), length - 1)[in_order]
-        return [rows[at] for at in in_order.tolist()], positions
+        if all(chunk.has_batch for chunk in (tuples, closed, *behind)) and not self.making.knows_lists:
+            return self._of_columns(tuples, closed, behind)
+        return self._of_rows(tuples, self.making.found(closed.rows, [row for chunk in behind for row in chunk.rows]))
+
+    def _of_rows(self, tuples: Chunk, says: dict[int, tuple[Any, ...]]) -> tuple[Chunk, Positions]:
+        """By the positions of parts, what each says of those it stands for."""
+        positions = np.array(sorted(says), np.int64)
+        make: Any = self.given.type._make  # type: ignore[attr-defined]  # a NamedTuple
+        pairs = zip(take_tuples(tuples, positions).rows, positions.tolist(), strict=True)
+        return Chunk.of_rows(self.given, [make((*row, *says[at])) for row, at in pairs]), positions
+
+    def _of_columns(self, tuples: Chunk, closed: Chunk, behind: list[Chunk]) -> tuple[Chunk, Positions]:
+        """The same of what native code gives: sizes and sums are ints."""
+        first, *results = (column.to_numpy() for column in closed.batch.columns)
+        known, chosen = results[: 1 + len(self.making.known)], results[1 + len(self.making.known) :]
+        alone = [chunk.batch.column(len(chunk.schema.names) - 1).to_numpy() for chunk in behind]
+        positions = np.unique(np.concatenate([first, *chosen, *alone]))
+        says = [np.zeros(len(positions), np.int64) for _ in known]
+        for column, values in zip(says, known, strict=True):
+            column[np.searchsorted(positions, first)] = values
+        for chunk, at in zip(behind, (np.searchsorted(positions, each) for each in alone), strict=True):
+            says[0][at] = 1
+            for column, name in zip(says[1:], self.making.summed, strict=True):
+                column[at] = chunk.batch.column(chunk.schema.names.index(name)).cast(pa.int64()).fill_null(0)
+        columns = [*take_tuples(tuples, positions).batch.columns, *map(pa.array, says)]
+        return Chunk.of_batch(self.given, pa.record_batch(columns, names=list(self.given.names))), positions
 
 
 def with_positions(chunk: Chunk, schema: Schema) -> Chunk:
@@ -86,7 +97,3 @@ def with_positions(chunk: Chunk, schema: Schema) -> Chunk:
         return Chunk.of_batch(schema, pa.record_batch(columns, names=list(schema.names)))
     plain = map(tuple.__add__, chunk.rows, zip(count(), strict=False))
     return Chunk.of_rows(schema, list(map(tuple.__new__, repeat(schema.type), plain)))
-
-
-def _tuples(chunk: Chunk, positions: Positions) -> dict[int, Any]:
-    return dict(zip(positions.tolist(), take_tuples(chunk, positions).rows, strict=True))

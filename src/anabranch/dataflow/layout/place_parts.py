@@ -41,18 +41,19 @@ def part_in_tasks(layout: Layout, place: Place) -> Part | None:
 def _part_of_first_step(layout: Layout, place: Place) -> Part:
     """The windows by themselves, which take tuples with positions, and give what parts are made of; or the search."""
     operator = layout.graph.operator(place.operators[0])
-    [into], [out], [stream] = operator.inputs, operator.outputs, place.inputs
+    [into], [stream] = operator.inputs, place.inputs
     match operator.definition:
         case MakeParts() as making:
-            into, out = replace(into, schema=making.numbered), replace(out, schema=making.given)
-            step = replace(operator, definition=making.windows, inputs=(into,), outputs=(out,))
+            into = replace(into, schema=making.numbered)
+            step = replace(operator, definition=making.windows, inputs=(into,), outputs=making.outputs)
         case FindCandidates(search=search, found=found):
             step = replace(operator, definition=search, outputs=(found,))
         case other:
             raise AssertionError(f"{other} is no first step")
     source = Operator(stream.operator, Elsewhere(), (), (Port("out", into.schema),), operator.location)
     graph = Graph(layout.graph.name, (source, step), (Edge(source.id, 0, step.id, 0),))
-    return Part(graph, place.operators, (StreamId(source.id),), place.outputs)
+    outputs = tuple(StreamId(step.id, port) for port in range(len(step.outputs)))
+    return Part(graph, place.operators, (StreamId(source.id),), outputs)
 
 
 def part_behind_the_source(layout: Layout) -> Part | None:
