@@ -1,9 +1,10 @@
-"""Whether a call of a function of numpy may write into what it is given: by `out`, named or not, and its like."""
+"""What arguments make of a call of numpy: whether it may write into them, or leave its result as it was in memory."""
 
 from __future__ import annotations
 
+import ast
 import inspect
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
@@ -26,6 +27,23 @@ def may_write_to_arguments(function: Any, positional: int, keywords: Iterable[st
     if str(getattr(function, "__module__", None)).partition(".")[0] != "numpy" and not is_numpy_ufunc(function):
         return "out" in keywords
     return any(name is None or name in _WRITING for name in keywords) or positional > _harmless_positions(function)
+
+
+def may_leave_unset(function: Any, positional: int, keywords: Collection[str | None], node: ast.AST) -> bool:
+    """Whether parts of what numpy gives may be whatever was in memory there."""
+    if is_numpy_ufunc(function):
+        return None in keywords or ("where" in keywords and "out" not in keywords)
+    if (
+        getattr(function, "__name__", None) != "pad"
+        or str(getattr(function, "__module__", None)).partition(".")[0] != "numpy"
+    ):
+        return False
+    if positional <= 2 and not {"mode", None} & set(keywords):
+        return False
+    given = (
+        [*node.args[2:3], *(k.value for k in node.keywords if k.arg == "mode")] if isinstance(node, ast.Call) else []
+    )
+    return not (len(given) == 1 and isinstance(given[0], ast.Constant) and given[0].value not in ("empty", b"empty"))
 
 
 @cache

@@ -31,7 +31,7 @@ from anabranch.analysis.protocols import refuse_unknown_methods, touch, turn_int
 from anabranch.analysis.purity import Pure, RandomGenerator, effect_of, spec_of
 from anabranch.analysis.run import Args, Frame, Run
 from anabranch.analysis.special_methods import is_definitely_generated, user_method
-from anabranch.analysis.state import held_by
+from anabranch.analysis.state import held_by, may_be_said
 from anabranch.analysis.values import (
     NONE,
     NOTHING,
@@ -130,6 +130,7 @@ def _member(run: Run, frame: Frame, cls: enum.EnumType, args: Args, node: ast.AS
     if type(cls) is not enum.EnumType:
         return run.unknown(frame, node, f"makes a `{cls.__name__}`, whose metaclass defines how that is done")
     given = join(args.all)
+    may_be_said(run, given)
     touch(run, frame, frozenset(t for t in given if not isinstance(t, Atom)), node, members(Const(cls)))
     missing = static(cls, "_missing_")[1]
     if not isinstance(missing, classmethod) or not is_library_file(missing.__func__.__code__.co_filename):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from anabranch.analysis import arithmetic
+from anabranch.analysis.any_order import mind_traces
 from anabranch.analysis.counts import ANY, AT_MOST_ONE, Count, exactly
 from anabranch.analysis.methods import ANY_CHANGING
 from anabranch.analysis.names import bind_target
@@ -87,20 +88,32 @@ def evaluate_dict(run: Run, frame: Frame, node: ast.Dict) -> Value:
 
 
 def evaluate_comprehension(run: Run, frame: Frame, node: Comprehension) -> Value:
+    any_order = (frame.in_any_order or isinstance(node, ast.SetComp)) and not _has_effects(node)
+    lost = frame.orders_lost
+    value, is_lost = _evaluate(run, frame, node, any_order)
+    if is_lost:
+        mind_traces(run, frame, node, lambda: _evaluate(run, frame, node, any_order))
+    if isinstance(node, ast.SetComp):
+        frame.orders_lost = lost  # it has none to begin with
+    return value
+
+
+def _evaluate(run: Run, frame: Frame, node: Comprehension, any_order: bool) -> tuple[Value, bool]:
+    """What it gives, and whether its elements come from a set of which the order was taken to make no difference."""
     outer = dict(frame.targets)
     before = frame.in_any_order
-    any_order = (before or isinstance(node, ast.SetComp)) and not _has_effects(node)
+    is_lost = False
     frame.weak += 1
     frame.lazy += isinstance(node, ast.GeneratorExp)
-    effects = len(run.own) + len(run.shared)
     for position, generator in enumerate(node.generators):
         if generator.is_async:
             run.share(frame, node, "iterates asynchronously")
         frame.lazy -= isinstance(node, ast.GeneratorExp) and position == 0  # the first one is evaluated at once
-        frame.in_any_order = any_order
+        lost, frame.in_any_order = frame.orders_lost, any_order
         source = run.evaluate(frame, generator.iter)
         frame.lazy += isinstance(node, ast.GeneratorExp) and position == 0
         elements = run.iterate(frame, source, generator.iter)
+        is_lost = is_lost or frame.orders_lost > lost
         frame.in_any_order = False
         _bind_targets(run, frame, generator.target, elements)
         for condition in generator.ifs:
@@ -115,13 +128,11 @@ def evaluate_comprehension(run: Run, frame: Frame, node: Comprehension) -> Value
         kind = {ast.ListComp: list, ast.SetComp: set, ast.GeneratorExp: Stream}[type(node)]
         if kind is set:
             touch(run, frame, frozenset(t for t in held if not isinstance(t, Atom)), node)
-    if any_order and len(run.own) + len(run.shared) != effects:
-        run.iterate(frame, source, node.generators[0].iter)  # effects happen in the order of iteration
     frame.lazy -= isinstance(node, ast.GeneratorExp)
     frame.weak -= 1
     frame.in_any_order = before
     frame.targets = outer
-    return _counted(run, run.make(kind, node, held), _comprehension_count(run, node))
+    return _counted(run, run.make(kind, node, held), _comprehension_count(run, node)), is_lost
 
 
 def _has_effects(node: Comprehension) -> bool:

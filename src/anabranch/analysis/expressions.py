@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from anabranch.analysis import arithmetic, subscripts
+from anabranch.analysis.any_order import mind_traces
 from anabranch.analysis.counts import ANY, Count
 from anabranch.analysis.displays import (
     Comprehension,
@@ -181,7 +182,22 @@ def _call(run: Run, frame: Frame, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Attribute) and run.evaluate(frame, node.func.value):
             return NOTHING  # none of the objects has this attribute, so this is an error
         return run.unknown(frame, node, f"calls {ast.unparse(node.func)[:48]}, which is not known")
-    return run.call(frame, callee, arguments(run, frame, node, callee), node)
+    return _call_in_order(run, frame, callee, node)
+
+
+def _call_in_order(run: Run, frame: Frame, callee: Value, node: ast.Call) -> Value:
+    """Only a few calls pass on the elements of a set to what ignores their order: none that numbers or pairs them."""
+    before, lost = frame.in_any_order, frame.orders_lost
+    args = arguments(run, frame, node, callee)
+    is_end = run.ignores_order(callee, node, False)
+    frame.in_any_order = before and not is_end and run.ignores_order(callee, node, True)
+    result = run.call(frame, callee, args, node)
+    if frame.in_any_order and frame.orders_lost > lost:
+        mind_traces(run, frame, node, lambda: run.call(frame, callee, args, node))
+    if is_end:
+        frame.orders_lost = lost
+    frame.in_any_order = before
+    return result
 
 
 def arguments(run: Run, frame: Frame, node: ast.Call, callee: Value) -> Args:

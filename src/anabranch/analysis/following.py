@@ -10,6 +10,7 @@ from types import FunctionType
 from anabranch.analysis.counts import exactly
 from anabranch.analysis.expressions import default_site
 from anabranch.analysis.generators import generator_of
+from anabranch.analysis.heap import ANYTHING
 from anabranch.analysis.home import Home
 from anabranch.analysis.names import cell_of
 from anabranch.analysis.origins import Default
@@ -135,7 +136,7 @@ def follow(
         return _recurse(run, active, variables, node)
     key: Key = (*place, chain, frozenset(variables.items()))
     known = run.results.get(key)
-    if known is not None and known[0] == run.heap.version:
+    if known is not None and known[0] == run.heap.version and not run.heap.is_watched:
         return known[1]
     if len(run.active) >= _DEEPEST:
         return run.unknown(frame, at, "calls functions too deeply nested to be followed")
@@ -163,6 +164,7 @@ def follow(
 
 def _recurse(run: Run, active: Activation, variables: dict[str, Value], node: FunctionNode) -> Value:
     active.is_recursive = True
+    run.heap.note_write(ANYTHING)
     for name, value in variables.items():
         before = active.variables.get(name, NOTHING)
         if not value <= before:

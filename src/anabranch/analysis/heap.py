@@ -6,6 +6,8 @@ statements does not matter for what an object may hold, and no alias is missed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anabranch.analysis.counts import Count
 from anabranch.analysis.values import (
     NOTHING,
@@ -25,6 +27,9 @@ from anabranch.analysis.values import (
     parts,
 )
 
+# Stands for whatever a function may write to of which the body is not run once more: it is being followed already.
+ANYTHING = Site(Place.OWN, "anything")
+
 
 class _Cell:
     __slots__ = ("attributes", "count", "held", "is_kept")
@@ -40,6 +45,7 @@ class Heap:
     def __init__(self) -> None:
         self._cells: dict[Site, _Cell] = {}
         self.version = 0
+        self._written: list[Site] | None = None  # while somebody asks for them
 
     def _cell(self, site: Site) -> _Cell:
         cell = self._cells.get(site)
@@ -56,6 +62,11 @@ class Heap:
         return cell.held if cell else NOTHING
 
     def put(self, site: Site, value: Value) -> None:
+        self.note_write(site)
+        self.bind(site, value)
+
+    def bind(self, site: Site, value: Value) -> None:
+        """The same for a variable that begins anew, so that nobody sees what it held before."""
         cell = self._cell(site)
         grown = self._grown(site, cell, cell.held, value)
         if grown is not cell.held:
@@ -71,6 +82,7 @@ class Heap:
         return cell.attributes if cell else {}
 
     def put_attribute(self, site: Site, name: str, value: Value) -> None:
+        self.note_write(site)
         cell = self._cell(site)
         before = cell.attributes.get(name, NOTHING)
         grown = self._grown(site, cell, before, value)
@@ -126,11 +138,37 @@ class Heap:
 
     def set_count(self, site: Site, count: Count) -> None:
         """An object of this many elements is made here."""
+        self.note_write(site)
         cell = self._cell(site)
         wider = count if cell.count is None else cell.count | count
         if wider != cell.count:
             cell.count = wider
             self.version += 1
+
+    # What is written --------------------------------------------------------------------------------------------
+
+    @property
+    def is_watched(self) -> bool:
+        return self._written is not None
+
+    def note_write(self, site: Site) -> None:
+        if self._written is not None:
+            self._written.append(site)
+
+    def writes_of(self, step: Callable[[], object]) -> set[Site]:
+        """The objects and variables that a step writes to, those that it makes included."""
+        around, self._written = self._written, []
+        try:
+            step()
+            return set(self._written)
+        finally:
+            self._written = None if around is None else around + self._written
+
+    def sites_in_reach(self, value: Value) -> set[Site]:
+        """The objects that can be reached from a value, and the variables of the functions among them."""
+        reached = self.reachable(value)
+        sites = {thing.site for thing in reached if isinstance(thing, Obj)}
+        return sites.union(*(self._cells_of(thing) for thing in reached if isinstance(thing, Fun)))
 
     # What is reachable ------------------------------------------------------------------------------------------
 

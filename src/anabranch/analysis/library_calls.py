@@ -160,6 +160,15 @@ def by_operator(op: ast.operator) -> Handler:
     return apply
 
 
+def by_identity(op: ast.cmpop) -> Handler:
+    def apply(run: Run, frame: Frame, args: Args, node: ast.AST) -> Value:
+        if len(args.positional) != 2:
+            return run.unknown(frame, node, f"uses {shown(node)}, which cannot be followed")
+        return arithmetic.compare(run, frame, args.positional[0], op, args.positional[1], node)
+
+    return apply
+
+
 _getters: dict[tuple[str, str], ast.Lambda] = {}
 
 

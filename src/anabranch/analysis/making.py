@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from anabranch.analysis.array_arguments import may_write_to_arguments
+from anabranch.analysis.array_arguments import may_leave_unset, may_write_to_arguments
 from anabranch.analysis.decimals import mind_decimals
 from anabranch.analysis.methods import ATOM_TYPES
 from anabranch.analysis.protocols import call_back, class_of, touch, turn_into_text
 from anabranch.analysis.purity import Pure, is_numpy_ufunc
 from anabranch.analysis.run import Args, Frame, Run
-from anabranch.analysis.state import iterate_if_possible
+from anabranch.analysis.state import iterate_if_possible, may_be_said, shown
 from anabranch.analysis.values import (
     NONE,
     NOTHING,
@@ -31,6 +31,8 @@ def call_pure(run: Run, frame: Frame, function: object, spec: Pure, args: Args, 
     given = join(args.all)
     _change_arguments(run, frame, function, spec, args, node)
     mind_decimals(run, frame, given, node)
+    if function is ast.literal_eval:
+        may_be_said(run, run.make(ast.AST, (node, "malformed")))
     touched = look_at(run, frame, given, node, spec.any_order)
     if spec.is_text:
         turn_into_text(run, frame, given, node)
@@ -71,6 +73,9 @@ def _change_arguments(run: Run, frame: Frame, function: object, spec: Pure, args
         changed |= join(args.positional[function.nin :])  # type: ignore[attr-defined]  # every ufunc has it
     elif may_write_to_arguments(function, len(args.positional), [name for name, _ in args.keywords if name != "out"]):
         changed |= join(args.all)
+    names = [*(name for name, _ in args.keywords), *([None] if args.more_keywords is not None else [])]
+    if may_leave_unset(function, len(args.positional) + 9 * (args.more is not None), names, node):
+        run.share(frame, node, f"calls {shown(node)}, which may leave parts of its result unset")
     changed -= NONE
     if changed:
         run.change(frame, changed, node)

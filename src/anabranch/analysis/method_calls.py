@@ -22,7 +22,7 @@ from anabranch.analysis.methods import DictItems, denied, is_changing, is_defini
 from anabranch.analysis.protocols import call_back, class_of, touch, touch_keys, turn_into_text
 from anabranch.analysis.purity import CsvWriter, Pure, RandomGenerator, effect_of, hint_for
 from anabranch.analysis.run import Args, Frame, Run
-from anabranch.analysis.state import held_by, mind_the_order, shown
+from anabranch.analysis.state import held_by, may_be_said, mind_the_order, shown
 from anabranch.analysis.values import (
     NONE,
     NOTHING,
@@ -102,14 +102,16 @@ def _rule(receiver: Thing, name: str, owner: type) -> Rule | None:
 
 def _by_the_lists(run: Run, frame: Frame, receiver: Thing, name: str, owner: type, args: Args, node: ast.AST) -> Value:
     given = join(args.all)
+    may_be_said(run, given)
     reason = denied(owner, name) or depends_on_locale(name, frame.home.namespace)
     if reason is not None:
         return run.unknown(frame, node, f"calls {shown(node)}, which {reason}", hint_for(reason))
     if is_changing(owner, name):
         return _change(run, frame, receiver, name, owner, args, node)
     if not is_definitely_pure(owner, name):
-        if type(getattr(receiver, "object", None)).__name__ == "ufunc" and name in ("reduce", "accumulate", "outer"):
-            return call_pure(run, frame, None, Pure(), args, node)
+        ufunc = getattr(receiver, "object", None)
+        if type(ufunc).__name__ == "ufunc" and name in ("reduce", "accumulate", "outer"):
+            return call_pure(run, frame, ufunc if name == "outer" else None, Pure(), args, node)
         effect = effect_of(owner) if isinstance(receiver, Const) else None
         if effect is not None:
             return run.unknown(frame, node, f"calls {shown(node)}, which {effect}", hint_for(effect))

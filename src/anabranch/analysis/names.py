@@ -117,7 +117,7 @@ def bind_target(run: Run, frame: Frame, name: str, value: Value) -> None:
     name = frame.home.mangled(name)
     frame.targets[name] = value
     if name in frame.scope.captured:
-        run.heap.put(cell_of(frame.node, name), value)
+        run.heap.bind(cell_of(frame.node, name), value)
 
 
 def merged(branches: list[dict[str, Value] | None]) -> dict[str, Value] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -29,7 +30,7 @@ from anabranch.analysis.special_methods import (
     user_method,
     user_methods,
 )
-from anabranch.analysis.state import ITERATORS, mind_the_order, shown
+from anabranch.analysis.state import ITERATORS, may_be_said, mind_the_order, shown
 from anabranch.analysis.values import (
     NOTHING,
     PLAIN_ATOM,
@@ -138,8 +139,9 @@ def touch_keys(run: Run, frame: Frame, containers: Value, searched: Value, node:
         if isinstance(thing, Const) and isinstance(thing.object, dict | set | frozenset)
         for part in _user_objects(list(thing.object), thing.origin, _DEEPEST)
     )
-    compared = frozenset(thing for thing in searched if not isinstance(thing, Atom)) | held
-    touch(run, frame, compared, node, containers | searched)
+    looked_up = frozenset(thing for thing in searched if not isinstance(thing, Atom))
+    may_be_said(run, looked_up)
+    touch(run, frame, looked_up | held, node, containers | searched)
 
 
 @PerClass
@@ -274,15 +276,32 @@ def turn_into_text(run: Run, frame: Frame, value: Value, node: ast.AST) -> None:
                 mind_the_order(run, frame, thing, node)
             case Obj(type=kind) if _has_default_text(kind):
                 run.share(frame, node, f"makes a text of a `{kind.__name__}`, which contains its address")
-            case Const(object=held):
-                if isinstance(held, set | frozenset):
-                    mind_the_order(run, frame, thing, node)
-                elif _has_default_text(type(held)):
-                    run.share(frame, node, f"makes a text of a `{type(held).__name__}`, which contains its address")
+            case Const(object=held, origin=origin):
+                for part in _said_with(held):
+                    if isinstance(part, set | frozenset):
+                        mind_the_order(run, frame, Const(part, thing.origin if part is held else inside(origin)), node)
+                    elif _has_default_text(type(part)):
+                        run.share(frame, node, f"makes a text of a `{type(part).__name__}`, which contains its address")
             case Fun() | Bound() | Method() | Super() | Partial():
                 run.share(frame, node, "makes a text of a function, which contains its address")
             case _:
                 pass
+
+
+def _said_with(held: Any) -> Iterator[Any]:
+    """An object, and what stands in its text with it: what it contains, and the attributes of a data class."""
+    seen: dict[int, Any] = {}
+    waiting = [held]
+    while waiting:
+        part = waiting.pop()
+        if type(part) in ATOM_TYPES or id(part) in seen:
+            continue
+        seen[id(part)] = part
+        yield part
+        inner = dict(part) if isinstance(part, types.MappingProxyType) else part
+        waiting += _parts(inner)
+        if isinstance(part, collections.defaultdict):
+            waiting.append(part.default_factory)
 
 
 def _says_its_text(run: Run, frame: Frame, thing: Thing, node: ast.AST) -> bool:

@@ -71,7 +71,7 @@ _ROWS: list[tuple[str, Pure, str]] = [
     ("statistics", VALUE, """mean fmean geometric_mean harmonic_mean median median_low median_high median_grouped
         stdev pstdev variance pvariance correlation covariance linear_regression multimode quantiles"""),
     ("statistics", PART, "mode"),
-    ("operator", BOOL, "lt le eq ne ge gt not_ truth is_ is_not contains"),
+    ("operator", BOOL, "lt le eq ne ge gt not_ truth contains"),
     ("operator", INT, "countOf indexOf length_hint"),
     ("operator", VALUE, "index"),
     ("itertools", ITERATOR, """accumulate batched chain combinations combinations_with_replacement compress count

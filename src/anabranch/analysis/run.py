@@ -60,6 +60,7 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     handlers: list[dict[str, Value]] = field(default_factory=list)
     in_any_order: bool = False  # what is evaluated now is consumed without regard to its order
+    orders_lost: int = 0  # how often that was so of a set that differs from process to process
     weak: int = 0  # depth of expressions that some paths skip
     lazy: int = 0  # depth of generator expressions, which see variables as they are later
 

@@ -8,6 +8,7 @@ import copy
 import csv
 import dataclasses
 import functools
+import itertools
 import math
 import operator
 import re
@@ -50,7 +51,11 @@ def _ignores_order(thing: Thing, node: ast.Call, is_ignored: bool) -> bool:
     if _is_one_of(thing.object, (sorted, min, max)):
         # With a key, equal elements keep the order they came in.
         return not has_ambiguous_key(node)
-    return is_ignored and _is_one_of(thing.object, (list, tuple, map, filter, iter, reversed))
+    if _is_one_of(thing.object, (map, iter)):
+        # The elements of several iterables are paired as they come, and a function is called in some order, too.
+        is_one = len(node.args) == 1 + (thing.object is map) and not any(isinstance(a, ast.Starred) for a in node.args)
+        return is_ignored and is_one
+    return is_ignored and _is_one_of(thing.object, (list, tuple, filter, reversed, itertools.chain))
 
 
 def _is_one_of(function: Any, functions: tuple[Any, ...]) -> bool:
@@ -106,6 +111,8 @@ _HANDLERS: list[tuple[Any, Handler]] = [
     (csv.writer, library.make_csv_writer),
     (re.findall, library.call_find_all),
     *((function, library.by_operator(op)) for function, op in library.OPERATORS.items()),
+    (operator.is_, library.by_identity(ast.Is())),
+    (operator.is_not, library.by_identity(ast.IsNot())),
 ]
 
 _BY_IDENTITY: dict[int, Handler] = {

@@ -32,6 +32,7 @@ from anabranch.analysis.values import (
     INT,
     NOTHING,
     PLAIN_ATOM,
+    SAID_BY_ERRORS,
     STR,
     UNKNOWN,
     Atom,
@@ -180,6 +181,11 @@ def _is_definitely_unchanging(held: Any) -> bool:
     )
 
 
+def may_be_said(run: Run, value: Value) -> None:
+    """The library gets these values, and its errors may show them: a key that is missing, say."""
+    run.heap.bind(SAID_BY_ERRORS, frozenset(thing for thing in value if not isinstance(thing, Atom)))
+
+
 # Iteration ------------------------------------------------------------------------------------------------------
 
 
@@ -292,15 +298,16 @@ def _special_method(cls: type, name: str) -> types.FunctionType | None:
 
 def mind_the_order(run: Run, frame: Frame, thing: Obj | Const, node: ast.AST) -> None:
     """Strings hash differently in every process, so a set of them has no order to rely on."""
-    if frame.in_any_order:
-        return
     if isinstance(thing, Obj):
         is_own = thing.site.place is Place.OWN
         elements = run.heap.held(thing.site)
     else:
         is_own, elements = False, members(thing)
     # A set that is saved and restored may come back in another order even if its elements hash the same.
-    if is_own or not all(has_definitely_a_steady_hash(element) for element in elements):
+    is_steady = not is_own and all(has_definitely_a_steady_hash(element) for element in elements)
+    if frame.in_any_order:
+        frame.orders_lost += not is_steady
+    elif not is_steady:
         run.share(
             frame,
             node,

@@ -19,7 +19,7 @@ from anabranch.analysis.reflection import exchanged_module
 from anabranch.analysis.run import Args, Frame, Loop, Run
 from anabranch.analysis.state import shown
 from anabranch.analysis.targets import assign, delete, match_pattern
-from anabranch.analysis.values import NONE, NOTHING, RAISED, Const, Obj, Value, one
+from anabranch.analysis.values import NONE, NOTHING, RAISED, SAID_BY_ERRORS, Const, Obj, Value, one
 from anabranch.analysis.words import words
 
 _ROUNDS_BEFORE_WIDENING = 4
@@ -212,7 +212,7 @@ def _try(run: Run, frame: Frame, node: ast.Try | ast.TryStar) -> None:
         mind_the_room(run, frame, kinds, handler)
         if handler.name is not None:
             # Which error it is remains open, so it may be any that is raised anywhere.
-            caught = run.make(Exception, handler, NOTHING) | _caught(run.heap.held(RAISED), kinds)
+            caught = run.make(Exception, handler, run.heap.held(SAID_BY_ERRORS)) | _caught(run.heap.held(RAISED), kinds)
             store_name(run, frame, handler.name, caught, handler)
         run.execute(frame, handler.body)
         ends.append(frame.variables)

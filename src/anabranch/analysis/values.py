@@ -80,6 +80,7 @@ class Site:
 
 # What was raised anywhere in the code that is followed.
 RAISED = Site(Place.FRESH, "raised")
+SAID_BY_ERRORS = Site(Place.FRESH, "said by errors")  # what the library has been given that its errors may show
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from .bodies import body_of
+from .bodies import METHODS, body_of
 from .effects import EFFECTS, NO_EFFECT, Effect, watching
 from .places import PLACES, Place, body_at
-from .probe import BASES, IMPORTED, Seen, observed, observed_pairs, quiet
+from .probe import BASES, IMPORTED, Seen, forget, observed, observed_pairs, quiet
 
 HEADER = f"""from typing import NamedTuple
 import os, sys, time
@@ -49,6 +49,8 @@ async def count_up():
 
 # Places that are taken in turn for each pair of the library, of which there are many; all are for the language's own.
 LIBRARY_PLACES = 2
+# How many combinations of a construct and a place are tried for a pair of which no trap was found so.
+TRIED = 400
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,11 @@ def _generate(is_sample: bool) -> Generated:
     found: list[Trap | LeftOut] = []
     with quiet():
         for pair, seen in observed(is_sample).items():
-            found += _traps_of(pair, seen)
+            some = list(_traps_of(pair, seen))
+            if not any(isinstance(one, Trap) for one in some):
+                last = _last_resort(pair, seen)
+                some += [last] if last is not None else []
+            found += some
     traps = tuple(one for one in found if isinstance(one, Trap))
     return Generated(observed_pairs(is_sample), traps, tuple(one for one in found if isinstance(one, LeftOut)))
 
@@ -141,6 +147,22 @@ def _traps_of(pair: tuple[str, str], seen: Sequence[Seen]) -> Iterator[Trap | Le
             yield LeftOut(pair, place.name, effect.name, reason)
 
 
+def _last_resort(pair: tuple[str, str], seen: Sequence[Seen]) -> Trap | None:
+    """A trap of the very class that the probe had, less what it does without, at the first place where it fires."""
+    places = itertools.product(seen, zip(PLACES, itertools.cycle(EFFECTS), strict=False))
+    for one, (place, effect) in itertools.islice(places, TRIED):
+        beside = tuple(name for name in METHODS if name != one.method and name not in one.without)
+        if not isinstance(_tried(pair, one, place, effect, beside), Trap):
+            continue
+        for name in beside:
+            fewer = tuple(other for other in beside if other != name)
+            if isinstance(_tried(pair, one, place, effect, fewer), Trap):
+                beside = fewer
+        found = _tried(pair, one, place, effect, beside)
+        return found if isinstance(found, Trap) else None
+    return None
+
+
 def _varied(seen: Sequence[Seen]) -> list[Seen]:
     """The bases in turn, so that the first few differ most."""
     by_base = collections.defaultdict(list)
@@ -151,24 +173,34 @@ def _varied(seen: Sequence[Seen]) -> list[Seen]:
 
 
 def _trap(pair: tuple[str, str], seen: Seen, place: Place, effect: Effect) -> Trap | str:
-    name = re.sub(r"\W+", "_", f"{pair[0]}_{pair[1].strip('_')}_{place.name}_{effect.name}_{seen.base}")
     reason = ""
     for beside in _companions(seen):
-        for guarded in (False, True):
-            source = source_of(seen, place, effect, beside, guarded)
-            try:
-                has_fired, has_raised = fires(source, place.kind, effect)
-            except Exception as problem:
-                reason = reason or f"cannot be set up ({type(problem).__name__})"
-                break
-            if has_fired and not has_raised:
-                twin = source_of(seen, place, NO_EFFECT, beside, guarded)
-                where = (place.name, effect.name, seen.base)
-                return Trap(name, pair, *where, source, "op_I", place.kind, bool(effect.reached), twin)
-            if not has_fired:
-                reason = "does not fire"
-                break
+        found = _tried(pair, seen, place, effect, beside)
+        if isinstance(found, Trap):
+            return found
+        reason = found if found == DOES_NOT_FIRE else reason or found
     return reason
+
+
+DOES_NOT_FIRE = "does not fire"
+
+
+def _tried(pair: tuple[str, str], seen: Seen, place: Place, effect: Effect, beside: tuple[str, ...]) -> Trap | str:
+    """The trap of a class with these special methods beside its own, or why there is none."""
+    for guarded in (False, True):
+        source = source_of(seen, place, effect, beside, guarded)
+        try:
+            has_fired, has_raised = fires(source, place.kind, effect)
+        except Exception as problem:
+            return f"cannot be set up ({type(problem).__name__})"
+        if has_fired and not has_raised:
+            name = re.sub(r"\W+", "_", f"{pair[0]}_{pair[1].strip('_')}_{place.name}_{effect.name}_{seen.base}")
+            twin = source_of(seen, place, NO_EFFECT, beside, guarded)
+            where = (place.name, effect.name, seen.base)
+            return Trap(name, pair, *where, source, "op_I", place.kind, bool(effect.reached), twin)
+        if not has_fired:
+            break
+    return DOES_NOT_FIRE
 
 
 def _companions(seen: Seen) -> Iterator[tuple[str, ...]]:
@@ -189,6 +221,8 @@ def source_of(seen: Seen, place: Place, effect: Effect, beside: tuple[str, ...],
     for name in beside:
         text = body_of(name).text("", "1", seen.base)
         methods.append(text.replace("return iter((1,))", "return self") if seen.iterates_itself else text)
+    if "__eq__" in (seen.method, *beside) and "__hash__" in seen.without:
+        methods.append(f"__hash__ = {seen.base}.__hash__")  # as the probe, which can be hashed
     inside = textwrap.indent("\n\n".join(methods), "    ")
     definition = _class(place.style, seen.base, inside)
     making = BASES[seen.base].replace("K(", "K_I(")
@@ -225,6 +259,7 @@ def fires(source: str, kind: str, effect: Effect) -> tuple[bool, bool]:
 
     Instances live on, as in a run: what happens at their end changes no tuple.
     """
+    forget()
     names = trial(source)
     operator = names["op_I"]
     instances: dict[int, Any] = {}

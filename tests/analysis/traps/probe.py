@@ -10,9 +10,12 @@ import gc
 import io
 import logging
 import os
+import re
 import sys
 import tempfile
 import types
+import typing
+import urllib.parse
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -95,6 +98,20 @@ def _iterate(self: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=4096)
+def _made_before(base: str, without: frozenset[str], iterates_itself: bool) -> tuple[type, dict[str, Any]]:
+    probe = make_probe(base, without, iterates_itself)
+    return probe, dict(vars(probe))
+
+
+def _probe_as_made(base: str, without: frozenset[str], iterates_itself: bool) -> type:
+    """The same class as long as nobody changes it, as `dataclass` does: what follows would be of another class."""
+    probe, made = _made_before(base, without, iterates_itself)
+    if dict(vars(probe)) != made:
+        _made_before.cache_clear()
+        probe, _ = _made_before(base, without, iterates_itself)
+    return probe
+
+
 def make_probe(base: str, without: frozenset[str] = frozenset(), iterates_itself: bool = False) -> type:
     """A class with every special method but those left out."""
     members = {name: member for name, member in _members(base, iterates_itself).items() if name not in without}
@@ -107,7 +124,8 @@ def make_probe(base: str, without: frozenset[str] = frozenset(), iterates_itself
 class Seen:
     """A special method that a construct was seen to call, and the first probe that showed it.
 
-    `beside` are the other special methods that were called: a trap may need them beside its own.
+    `beside` are the other special methods that were called: a trap may need them beside its own. `without` are those
+    that the probe lacked.
     """
 
     construct: Construct
@@ -115,14 +133,35 @@ class Seen:
     base: str
     beside: tuple[str, ...]
     iterates_itself: bool
+    without: frozenset[str]
 
 
-def _run(code: types.CodeType, probe: type, base: str) -> tuple[list[str], list[str]]:
+@dataclass(frozen=True)
+class _Calls:
+    """What one run of a construct called, and which attributes it asked for."""
+
+    called: list[str]
+    asked: list[str]
+    without: frozenset[str]
+    iterates_itself: bool
+
+
+def forget() -> None:
+    """What the library keeps for the next who asks with something equal, as every probe is to another."""
+    re.purge()
+    urllib.parse.clear_cache()
+    for clear in getattr(typing, "_cleanups", ()):
+        clear()
+
+
+def _run(code: types.CodeType, base: str, without: frozenset[str], iterates_itself: bool) -> _Calls:
+    forget()
+    probe = _probe_as_made(base, without, iterates_itself)
     names: dict[str, Any] = {**_MODULES, "K": probe, "begin": begin, "__name__": __name__}
     try:
         names["x"] = eval(BASES[base], names)
     except Exception:
-        return [], []
+        return _Calls([], [], without, iterates_itself)
     _CALLED.clear()
     _ASKED.clear()
     try:
@@ -135,7 +174,7 @@ def _run(code: types.CodeType, probe: type, base: str) -> tuple[list[str], list[
     finally:
         _state["active"] = False
         names.clear()
-    return list(_CALLED), list(_ASKED)
+    return _Calls(list(_CALLED), list(_ASKED), without, iterates_itself)
 
 
 def observe(construct: Construct, bases: Iterable[str] = tuple(BASES)) -> Iterator[Seen]:
@@ -143,35 +182,31 @@ def observe(construct: Construct, bases: Iterable[str] = tuple(BASES)) -> Iterat
     code = compile(construct.text(), f"<{construct.kind}>", "exec", dont_inherit=True)
     for base in bases:
         known: set[str] = set()
-        for called, names, iterates_itself in _runs(code, base):
-            for method in called:
-                if method not in known:
-                    known.add(method)
-                    yield Seen(construct, method, base, _others(called, method), iterates_itself)
-            for name in names:
-                if name not in known and name not in METHODS:
+        for run in _runs(code, base):
+            for name in [*run.called, *(each for each in run.asked if each not in METHODS)]:
+                if name not in known:
                     known.add(name)
-                    yield Seen(construct, name, base, _others(called, name), iterates_itself)
+                    yield Seen(construct, name, base, _others(run.called, name), run.iterates_itself, run.without)
 
 
 def _others(called: list[str], method: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in called if name != method))
 
 
-def _runs(code: types.CodeType, base: str) -> Iterator[tuple[list[str], list[str], bool]]:
+def _runs(code: types.CodeType, base: str) -> Iterator[_Calls]:
     """With all methods; without each that was called; without all that were called, until none is called anymore."""
     for iterates_itself in (False, True):
-        called, names = _run(code, make_probe(base, frozenset(), iterates_itself), base)
-        yield called, names, iterates_itself
-        first = set(called)
+        run = _run(code, base, frozenset(), iterates_itself)
+        yield run
+        first = set(run.called)
         gone: set[str] = set()
         if len(first) > 1:
             for method in sorted(first):
-                yield *_run(code, make_probe(base, frozenset({method}), iterates_itself), base), iterates_itself
-        while more := set(called) - gone:
+                yield _run(code, base, frozenset({method}), iterates_itself)
+        while more := set(run.called) - gone:
             gone |= more
-            called, names = _run(code, make_probe(base, frozenset(gone), iterates_itself), base)
-            yield called, names, iterates_itself
+            run = _run(code, base, frozenset(gone), iterates_itself)
+            yield run
         if "__iter__" not in first:
             return
 

@@ -1,10 +1,10 @@
-"""What docs/meaning.md says of zones, gaps, edges, zeros and limits, on a real Spark: one program of each."""
+"""What docs/meaning.md says of zones, gaps, edges, zeros, extremes and limits, on a real Spark: one program of each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -21,10 +21,47 @@ from tests.meaning.everywhere import seen
 MIXED = "a6 b7z b8 a99z a16 b17 a18z b26"
 
 
+class Sample(NamedTuple):
+    who: str
+    ts: float
+    v: float
+
+
+class Tenth(NamedTuple):
+    who: str
+    start: float
+    end: float
+    at: list[float]
+
+
+class Extremes(NamedTuple):
+    who: str
+    low: float
+    high: float
+    first: float
+
+
 def zeros() -> Any:
     window = ab.tumbling(delta=4, on="ts")
     source = ab.from_items(test_windows_everywhere.Reading, test_windows_everywhere.ZEROS).window(window, key="k")
     return source.aggregate(test_windows_everywhere.Shown, **test_windows_everywhere.COLUMNS)
+
+
+def extremes() -> Any:
+    """Of zeros that are equal, the first: of -0.0 before 0.0, and the other way round, also behind smaller values."""
+    runs = {"a": (-0.0, 0.0), "b": (0.0, -0.0), "c": (-1.0, -0.0, 0.0), "d": (1.0, 0.0, -0.0)}
+    values = [(who, v) for n in range(3) for who, some in runs.items() for v in some[n : n + 1]]
+    source = ab.from_items(Sample, [Sample(who, float(n), v) for n, (who, v) in enumerate(values)])
+    columns = {"low": ab.min_("v"), "high": ab.max_("v"), "first": ab.arg_max("ts", by="v")}
+    return source.window(ab.tumbling(delta=100, on="ts"), key="who").aggregate(Extremes, **columns)
+
+
+def tenths() -> Any:
+    """0.3 is an edge, though `0.3 // 0.1` is 2; 0.7 - 0.4 lies before it, and 0.1 * 3 behind it."""
+    times = sorted([n / 10 for n in range(-20, 60)] + [0.29, 0.7 - 0.4, 0.1 * 3])
+    source = ab.from_items(Sample, [Sample("ab"[n % 2], ts, 0.0) for n, ts in enumerate(times)])
+    edges = {"start": ab.window_start(), "end": ab.window_end()}
+    return source.window(ab.tumbling(seconds=0.1, on="ts"), key="who").aggregate(Tenth, **edges, at=ab.collect("ts"))
 
 
 def gaps() -> Any:
@@ -46,6 +83,8 @@ def limits() -> Any:
 
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "zeros": zeros,
+    "extremes of zeros": extremes,
+    "times at edges": tenths,
     "gaps": gaps,
     "zones that stop": lambda: zones("stop"),
     "zones that are skipped": lambda: zones("skip"),
