@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 import anabranch as ab
-from anabranch.compiler import STAGE_NAMES
+from anabranch.compiler import STAGE_NAMES, compile
+from anabranch.dataflow.streams.checkpoint import Checkpoint
+from anabranch.engines.spark.streams.prepare import prepare
 from anabranch.errors import UsageError
 from examples.pagerank import pagerank
 from tests.graph.programs import (
@@ -97,7 +99,9 @@ PLACE = {
 }
 PHASE = {
     "name": "run|before|round",
-    "reading": "slices|a task each|one task|here|entries|round",
+    "reading": "slices|a task each|one task|here|entries|entries in turn|round",
+    "taking": ("columns|together|one by one", NOTHING),
+    "watched": [NAME],
     "why": r"(?s).*",
     "is_ordered": bool,
     "in_one_place": {r"R\d+": TEXT},
@@ -226,6 +230,25 @@ def test_the_json_says_what_the_compiler_decided() -> None:
         ("filter", "Speed", "Call"),
         ("Speed", "write_csv", "Travel"),
     ]
+
+
+def test_the_plan_of_a_stream_is_the_one_that_a_start_lays_out(tmp_path: Path) -> None:
+    program = linear()
+    shown = ab.explain(program, stream=True)
+    cores = shown.plan.settings.target.cores
+    assert shown.channels == {"R1": 4 * cores}
+    assert shown.to_dict()["phases"][0]["reading"] == "entries"
+    begun = prepare(compile(program.graph, until="ordering"), Checkpoint(tmp_path), cores, "auto", "auto")
+    assert begun.plan == shown.plan
+
+
+def test_a_stream_is_explained_only_if_it_could_be_started() -> None:
+    with pytest.raises(UsageError, match="speaks of files that are all there"):
+        ab.explain(shuffled, stream=True)
+    with pytest.raises(UsageError, match="runs no streams"):
+        ab.explain(linear, stream=True, engine="fused")
+    with pytest.raises(UsageError, match="nobody says how many"):
+        ab.explain(linear, stream=True, expect=10)
 
 
 def test_the_json_says_how_a_program_is_laid_out() -> None:

@@ -21,7 +21,7 @@ from anabranch.graph.model import Edge, Operator, Port, Program
 from anabranch.graph.order_keys import Branch, Step
 from anabranch.graph.page import as_fragment, as_page
 from anabranch.graph.phrases import form_words, names, reasons_of, summary, why_sequential
-from anabranch.graph.places import Arrival, Layout, Phase, Place
+from anabranch.graph.places import Arrival, Clock, Layout, Phase, Place
 from anabranch.graph.plan import PE, Plan, Region, Segment
 from anabranch.graph.properties import Reason
 from anabranch.graph.settings import FUSIONS, IN_PROCESS, Channels, Settings
@@ -132,13 +132,15 @@ def explain(
     form: Form = "auto",
     fuse: str = "all",
     expect: int | None = None,
+    stream: bool = False,
 ) -> Explanation:
     """Compile a program and say what came of it: properties, regions, joints, ordering, places, PEs, and the reasons.
 
     `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "layout", "fuse", "forms"
     or "weigh". From the layout on a plan is one for an `engine` ("spark" or "fused"), with so many `channels`, for all
     regions or for each by its name. `form` is that of generated code: "native", "python", or "auto", which is native
-    where that can be and pays for as many tuples as are expected: `expect`, or what the sources look like.
+    where that can be and pays for as many tuples as are expected: `expect`, or what the sources look like. Of a
+    `stream` it is the plan that `ab.start` runs at its first start, here.
 
     >>> import anabranch as ab
     >>> from typing import NamedTuple
@@ -153,6 +155,7 @@ def explain(
     """
     # Imported here because the compiler brings the whole analysis along, which running a program may not need.
     from anabranch.compiler import STAGE_NAMES, compile, this_machine
+    from anabranch.dataflow.streams.source_checks import check_sources
 
     if stage is not None and stage not in STAGE_NAMES:
         raise UsageError(f"the compiler has no stage '{stage}'", hint=f"use one of: {', '.join(STAGE_NAMES)}")
@@ -164,9 +167,16 @@ def explain(
         raise UsageError(f"there is no fusion '{fuse}'", hint=f"use one of: {', '.join(FUSIONS)}")
     if expect is not None and (isinstance(expect, bool) or expect < 0):
         raise UsageError(f"{expect!r} tuples cannot be expected", hint="give a whole number, 0 or more")
+    if stream and engine != "spark":
+        raise UsageError(f"the engine '{engine}' runs no streams", hint='leave engine= out, or use "spark"')
+    if stream and expect is not None:
+        raise UsageError("of a stream nobody says how many tuples come", hint="leave expect= out")
     target = this_machine() if engine == "spark" else IN_PROCESS
-    settings = Settings(target, channels, form, expect, fuse)
-    plan = compile(as_program(program, *more).graph, settings, until=stage)
+    settings = Settings(target.for_stream if stream else target, channels, form, expect, fuse)
+    graph = as_program(program, *more).graph
+    if stream:
+        check_sources(graph, once=False)
+    plan = compile(graph, settings, until=stage)
     asked_channels(plan, channels)
     return Explanation(plan, stage or STAGE_NAMES[-1])
 
@@ -272,7 +282,9 @@ def _phase(plan: Plan, phase: Phase) -> dict[str, Any]:
     return {
         "name": phase.name,
         "reading": phase.reading.value,
+        "taking": phase.taking.value if phase.taking is not None else None,
         "why": phase.why,
+        "watched": list(phase.watched),
         "is_ordered": phase.layout.is_ordered,
         "in_one_place": dict(phase.layout.refused),
         "light": dict(plan.light),
@@ -303,8 +315,16 @@ def _arrival(arrival: Arrival) -> dict[str, Any]:
         "bounds": [str(bound) for bound in arrival.bounds],
         "order_key": [_step(step) for step in arrival.lineage],
         "clock": str(arrival.clock.window) if arrival.clock is not None else None,
+        "moves": _moves(arrival.clock) if arrival.clock is not None else None,
         "lines": arrival.lines.format if arrival.lines is not None else None,
     }
+
+
+def _moves(clock: Clock) -> str:
+    """What is sent for the time of a stream."""
+    if clock.is_bare:
+        return "times"
+    return "past boundaries" if clock.has_boundaries else "the latest"
 
 
 def _step(step: Step) -> dict[str, Any]:

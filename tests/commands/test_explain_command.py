@@ -176,6 +176,15 @@ def test_the_plan_of_another_engine_can_be_asked_for(app: str, capsys: pytest.Ca
     assert "Spark" not in out
 
 
+def test_the_plan_of_a_stream_can_be_asked_for(app: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", app, "--stream", "--channels", "3"]) == 0
+    out = capsys.readouterr().out
+    assert ", a stream, form auto" in out
+    assert "what has come" in out
+    assert main(["explain", app, "--stream", "--engine", "fused"]) == 2
+    assert "runs no streams" in capsys.readouterr().err
+
+
 def test_a_plan_is_for_as_many_tuples_as_are_expected(app: str, capsys: pytest.CaptureFixture[str]) -> None:
     forms = []
     for number in ("10", "10000000"):

@@ -9,7 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
-from anabranch.dataflow.executed import Fact, Ran, Sent
+from anabranch.dataflow.executed import Fact, HandedOn, Ran, Read, Sent, Watched
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import fused, sequential
 from anabranch.engines.spark.job.exchange import SparkTransport
@@ -33,19 +33,46 @@ def shown(plan: Plan) -> set[tuple[str, Fact]]:
         for segment in pe["segments"]:
             inside = tuple(name for each in pe["segments"] for name in each["operators"])
             facts.add((pe["phase"], Ran(pe["place"], inside, tuple(segment["operators"]), segment["form"])))
+    sources = [each["name"] for each in told["operators"] if not each["inputs"]]
     for phase in told["phases"]:
+        if phase["watched"]:
+            facts.add((phase["name"], Watched(tuple(phase["watched"]))))
+        drawn = [told["loop"]["entry"]] if phase["reading"] == "round" else sources
+        facts |= {(phase["name"], Read(each, phase["reading"], phase["taking"])) for each in drawn}
         if phase["reading"] == "here" and len(phase["places"]) == 2:
             continue  # what is drawn is processed in the same process: nothing is sent
+        places = {place["id"]: place for place in phase["places"]}
+        homes = {operator: place for place in phase["places"] for operator in place["operators"]}
         for place in phase["places"]:
-            facts |= {(phase["name"], _sent(place, each)) for each in place["arrivals"]}
+            for arrival in place["arrivals"]:
+                home = homes[arrival["from"]]
+                stays = place["follows"] is not None and _task_of(places, home) == _task_of(places, place)
+                facts.add((phase["name"], _handed_on(place, arrival) if stays else _sent(home, place, arrival)))
     return facts
 
 
-def _sent(place: dict[str, Any], arrival: dict[str, Any]) -> Sent:
-    columns = sum("number_of" in step for step in arrival["order_key"])
-    key = tuple(arrival["key"]) if place["channels"] > 1 else ()
-    to = place["id"], place["channels"], key, len(arrival["bounds"])
-    return Sent(arrival["from"], arrival["port"], *to, columns, arrival["clock"], arrival["lines"])
+def _task_of(places: dict[str, Any], place: dict[str, Any]) -> str:
+    """The place in whose tasks it runs."""
+    while place["follows"] is not None:
+        place = places[place["follows"]]
+    return str(place["id"])
+
+
+def _handed_on(place: dict[str, Any], arrival: dict[str, Any]) -> HandedOn:
+    return HandedOn(arrival["from"], arrival["port"], place["id"], _columns(arrival))
+
+
+def _sent(home: dict[str, Any], place: dict[str, Any], arrival: dict[str, Any]) -> Sent:
+    is_routed = place["channels"] > 1
+    if arrival["clock"] is not None:  # to all channels; who has all of a stretch leaves out those that have it already
+        is_routed = arrival["moves"] == "the latest" and home["channels"] == 1
+    key, bounds = (arrival["key"], arrival["bounds"]) if is_routed else ([], [])
+    to = place["id"], place["channels"], tuple(key), len(bounds)
+    return Sent(arrival["from"], arrival["port"], *to, _columns(arrival), arrival["clock"], arrival["lines"])
+
+
+def _columns(arrival: dict[str, Any]) -> int:
+    return sum("number_of" in step for step in arrival["order_key"])
 
 
 @pytest.mark.parametrize(("channels", "fuse"), [(1, "all"), (2, "all"), (3, "all"), (2, "none")])
@@ -126,3 +153,12 @@ def test_what_an_example_executes_on_spark_is_what_its_plan_shows(example: str, 
     transport = SparkTransport(session_for(SparkOptions()))
     result = run_on(transport, compile(program_of(example, tmp_path)().graph), metrics, channels=2, stretch=500)
     assert set(metrics.executed) == shown(result.plan)
+
+
+def test_what_a_stream_executes_on_spark_is_what_its_plan_shows(tmp_path: Path) -> None:
+    program = program_of("mobility_fraud", tmp_path)()
+    result = ab.start(program, checkpoint=tmp_path / "state", channels=2).finish()
+    assert result is not None
+    assert result.metrics.tuples_in > 0
+    assert set(result.metrics.executed) == shown(result.plan)
+    assert shown(result.plan) == shown(ab.explain(program, stream=True, channels=2).plan)

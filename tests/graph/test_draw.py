@@ -15,13 +15,13 @@ import pytest
 
 import anabranch as ab
 from anabranch.errors import Location, UsageError
+from anabranch.graph.drawing.arrangement import arrange
 from anabranch.graph.drawing.geometry import Box, crossing, samples, with_round_corners
 from anabranch.graph.drawing.labels import with_fitting_labels
 from anabranch.graph.drawing.picture import JOINT_RADIUS, Picture
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.joints import joints_of
 from anabranch.graph.laid_out import as_laid_out
-from anabranch.graph.layout import lay_out
 from anabranch.graph.plan import JointKind, Plan
 from anabranch.graph.properties import Reason
 from tests.graph.programs import (
@@ -49,7 +49,7 @@ def plan_of(app: ab.App[[]]) -> Plan:
 
 @cache
 def picture_of(app: ab.App[[]]) -> Picture:
-    return lay_out(plan_of(app))
+    return arrange(plan_of(app))
 
 
 def svg_of(app: ab.App[[]], **options: object) -> ElementTree.Element:
@@ -162,7 +162,7 @@ def test_joints_stand_on_the_borders_of_their_regions(app: ab.App[[]]) -> None:
 
 
 def test_a_joint_stands_on_the_stream_it_deals_out() -> None:
-    picture = lay_out(plan_of(branches))
+    picture = arrange(plan_of(branches))
     assert [sign.kind for sign in picture.joints if not sign.joint.edges] == [JointKind.SOURCE]
     for sign in picture.joints[1:]:
         routes = [route for route in picture.routes if route.edge in sign.joint.edges]
@@ -178,7 +178,7 @@ def test_the_streams_into_a_join_arrive_one_below_the_other_in_their_order() -> 
 
 
 def test_the_two_joints_of_a_join_are_next_to_each_other() -> None:
-    picture = lay_out(plan_of(joined))
+    picture = arrange(plan_of(joined))
     split, shuffle = [sign for sign in picture.joints if sign.joint.is_entry and sign.joint.region.id == "R2"]
     assert {split.kind, shuffle.kind} == {JointKind.SPLIT, JointKind.SHUFFLE}
     assert dist(split.middle, shuffle.middle) > JOINT_RADIUS
@@ -226,7 +226,7 @@ def rows_in(picture: Picture) -> list[list[str]]:
 
 def test_a_long_pipeline_is_read_row_by_row() -> None:
     plan = plan_of(pipeline(60))
-    picture = lay_out(plan)
+    picture = arrange(plan)
     rows = rows_in(picture)
     assert [operator_id for row in rows for operator_id in row] == [o.id for o in plan.graph.operators]
     assert 5 <= len(rows) <= 8
@@ -235,7 +235,7 @@ def test_a_long_pipeline_is_read_row_by_row() -> None:
 
 def test_rows_keep_regions_together_where_they_fit() -> None:
     plan = plan_of(pipeline(60))
-    row_of = {operator_id: number for number, row in enumerate(rows_in(lay_out(plan))) for operator_id in row}
+    row_of = {operator_id: number for number, row in enumerate(rows_in(arrange(plan))) for operator_id in row}
     torn = [region.id for region in plan.regions if len({row_of[o] for o in region.operators}) > 1]
     assert torn == []
 
@@ -244,7 +244,7 @@ def test_a_region_that_is_longer_than_a_row_goes_on_in_the_next() -> None:
     stream = travels("source")
     for number in range(30):
         stream = stream.filter(lambda t: t.speed > 1).named(f"fast_{number}")
-    picture = lay_out(as_laid_out(ab.explain(stream.collect("out")).plan))
+    picture = arrange(as_laid_out(ab.explain(stream.collect("out")).plan))
     parts = sorted(picture.regions, key=lambda part: part.box.y)
     assert len(parts) > 1
     assert [part.is_start for part in parts] == [True, *[False] * (len(parts) - 1)]
@@ -253,11 +253,11 @@ def test_a_region_that_is_longer_than_a_row_goes_on_in_the_next() -> None:
 
 
 def test_a_graph_of_ordinary_size_stays_in_one_row() -> None:
-    assert len(rows_in(lay_out(plan_of(linear)))) == 1
+    assert len(rows_in(arrange(plan_of(linear)))) == 1
 
 
 def test_programs_in_one_are_one_below_the_other() -> None:
-    rows = [row for row in rows_in(lay_out(plan_of(islands))) if any("source" in each for each in row)]
+    rows = [row for row in rows_in(arrange(plan_of(islands))) if any("source" in each for each in row)]
     assert [row[:2] for row in rows] == [[f"source_{number}", f"fast_{number}"] for number in range(3)]
 
 
@@ -362,7 +362,7 @@ def test_what_many_tasks_read_has_no_number_and_says_so() -> None:
 def test_a_program_in_one_process_has_no_region_and_one_pe_around_all_but_the_source() -> None:
     root = svg_of(linear, engine="fused", channels=4)
     assert of_class(root, "ab-region") == of_class(root, "ab-joint") == []
-    [pe] = lay_out(as_laid_out(ab.explain(linear, engine="fused").plan)).pes
+    [pe] = arrange(as_laid_out(ab.explain(linear, engine="fused").plan)).pes
     assert pe.pe.operators == ("filter", "Speed", "is_fast", "aggregate", "write_csv")
 
 
@@ -399,7 +399,7 @@ def test_a_way_back_is_dashed_and_goes_from_right_to_left_above_the_loop(app: ab
 
 
 def test_the_forward_streams_of_a_loop_are_straight() -> None:
-    picture = lay_out(plan_of(looping_tightly))
+    picture = arrange(plan_of(looping_tightly))
     forward = [route for route in picture.routes if not route.edge.is_feedback]
     assert max(max(y for _, y in r.curve) - min(y for _, y in r.curve) for r in forward) < 1
 

@@ -13,11 +13,11 @@ import pytest
 
 import anabranch as ab
 from anabranch.compiler import compile
+from anabranch.graph.drawing.arrangement import arrange
 from anabranch.graph.index import GraphIndex
 from anabranch.graph.joints import Joint, joints_of
 from anabranch.graph.laid_out import as_laid_out
 from anabranch.graph.lanes import rows_of
-from anabranch.graph.layout import lay_out
 from anabranch.graph.places import PARTS, SOURCES, Arrival, Layout, Phase, Place, Reading
 from anabranch.graph.plan import JointKind, Plan
 from anabranch.graph.settings import Settings, Target
@@ -163,7 +163,7 @@ def test_the_picture_the_text_and_the_json_have_the_same_joints(app: Any) -> Non
     explanation = ab.explain(app, channels=2)
     plan = as_laid_out(explanation.plan)
     joints = joints_in(plan)
-    assert [sign.joint for sign in lay_out(plan).joints] == list(joints)
+    assert [sign.joint for sign in arrange(plan).joints] == list(joints)
     described = explanation.to_dict()["joints"]
     assert [(each["kind"], each["region"], each["to"]) for each in described] == [
         (joint.kind.value if joint.kind else None, joint.region.id, [edge.target for edge in joint.edges])

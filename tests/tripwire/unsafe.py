@@ -15,12 +15,11 @@ from anabranch.analysis import analyze_function, analyze_operator
 from anabranch.analysis.findings import Findings
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
-from anabranch.dataflow.tail import local_part
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job, read_job, ship
 from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph, Operator
-from anabranch.passes import effects, infer_properties
+from anabranch.passes import effects, infer_properties, lay_out
 from tests.dataflow.simulated import Simulated
 
 
@@ -65,7 +64,7 @@ def analysis_switched_off_for_code(function: Any) -> Iterator[None]:
     def has_effects(operator: Operator) -> bool:
         return getattr(operator.definition, "fn", None) is not function and effects.has_effects(operator)
 
-    with patch.object(local_part, "has_effects", has_effects):
+    with patch.object(lay_out, "has_effects", has_effects):
         yield
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from anabranch.analysis.program import look_at_program
 from anabranch.codegen.native.assemble import Assembled, assemble
+from anabranch.codegen.native.saving import code_mark
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import ProcessingElement
 from anabranch.codegen.python import python_form
@@ -95,6 +97,23 @@ def _element(function: Function, *, origins: bool, tracks_changes: bool) -> Proc
 
     kernels = compiled(function.part, function.native)
     return NativeElement(function.part, function.native, kernels, origins=origins, tracks_changes=tracks_changes)
+
+
+def marks_of(code: Code) -> list[str]:
+    """Of each function a mark of its code, and of what it keeps: what a saved state is the state of."""
+    last = code.functions[-1]
+    with look_at_program(code.part.graph, thoroughly=False):
+        return [_mark(code, each, origins=code.origins or each is not last) for each in code.functions]
+
+
+def _mark(code: Code, function: Function, *, origins: bool) -> str:
+    if function.native is not None:
+        return code_mark(function.native.source)[:16]
+    part = function.part
+    element = python_form(part, origins=origins, tracks_changes=code.tracks_changes)
+    kept = [each for each in element.state_names if each[0] not in part.operators or not part.operator(each[0]).is_sink]
+    has_sinks = any(part.operator(each).is_sink for each in part.operators)  # those may change, and so may their code
+    return sha256(f"{kept if has_sinks else (kept, code_mark(element.source))}".encode()).hexdigest()[:16]
 
 
 # A part by itself ------------------------------------------------------------------------------------------------

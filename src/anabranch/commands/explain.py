@@ -38,7 +38,7 @@ def explain_command(given: list[str], errors: Console) -> int:
         print_command_help("explain", PURPOSE, EXAMPLE, _add_options)
         return 0 if given else 2
     program, options = parse_app("explain", given, _add_options)
-    asked = {name: options[name] for name in ("stage", "engine", "channels", "form", "fuse", "expect")}
+    asked = {name: options[name] for name in ("stage", "engine", "channels", "form", "fuse", "expect", "stream")}
     explanation = explain(program, **asked)
     sequential = _not_parallel(explanation, options["require_parallel"])
     if options["json"] or options["code"] or options["svg"] or options["html"]:
@@ -59,6 +59,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
                        "many channels: 4, or for each: R1=4,R2=2")  # fmt: skip
     group.add_argument("--engine", choices=PLANNED_ENGINES, default=PLANNED_ENGINES[0], help="whose plan to show; "
                        f"default: {PLANNED_ENGINES[0]}")  # fmt: skip
+    group.add_argument(
+        "--stream", action="store_true", help="the plan of a stream, as `anabranch run --stream` begins it"
+    )
     group.add_argument("--expect", metavar="N", type=int, help="plan for so many tuples (default: what the sources "
                        "look like)")  # fmt: skip
     group.add_argument("--fuse", choices=FUSIONS, default=FUSIONS[0], help="which operators become one function; "

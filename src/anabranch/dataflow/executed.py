@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anabranch.graph.places import Arrival
+
+@dataclass(frozen=True)
+class Read:
+    """A source that was read, by whom; in the process of the program also how its tuples were taken."""
+
+    source: str
+    reading: str
+    taking: str | None = None
 
 
 @dataclass(frozen=True)
@@ -22,9 +29,9 @@ class Ran:
 
 @dataclass(frozen=True)
 class Sent:
-    """A stream that was sent to a place: to how many channels, by which key, with how many columns of order.
+    """A stream that was sent to a place: to one of how many channels, by which key, with how many columns of order.
 
-    Or only the times of it, for the windows of a `clock`; or as the `lines` of a file of some format.
+    Or only the times of it, for the windows of a `clock`, to all channels; or as the `lines` of a file of some format.
     """
 
     operator: str
@@ -38,12 +45,21 @@ class Sent:
     lines: str | None = None
 
 
-Fact = Ran | Sent
+@dataclass(frozen=True)
+class HandedOn:
+    """A stream that was given to a place in the same task, with how many columns of order."""
+
+    operator: str
+    port: int
+    place: str
+    columns: int
 
 
-def sending_of(arrival: Arrival, channels: int, columns: int, lines: str | None = None) -> Sent:
-    """How a piece was sent."""
-    stream = arrival.stream
-    key = arrival.key if channels > 1 else ()
-    clock = str(arrival.clock.window) if arrival.clock is not None else None
-    return Sent(stream.operator, stream.port, arrival.place, channels, key, len(arrival.bounds), columns, clock, lines)
+@dataclass(frozen=True)
+class Watched:
+    """Operators of the tail whose code was looked at again in the end."""
+
+    operators: tuple[str, ...]
+
+
+Fact = Read | Ran | Sent | HandedOn | Watched

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.dataflow.executed import Read
 from anabranch.dataflow.layout.place_parts import part_of_tail
+from anabranch.dataflow.layout.verify_executable import verify_executable
 from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
 from anabranch.dataflow.sources.batching import Gathered, draw_soon
 from anabranch.dataflow.sources.reading import slices_of
@@ -24,11 +27,11 @@ from anabranch.dataflow.tail.local_part import LocalPart
 from anabranch.dataflow.tail.sinks import opened
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
+from anabranch.graph.places import Reading, Taking
 from anabranch.graph.plan import Plan
 from anabranch.operators.base import FINAL, Unreadable
 from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.read_files import ReadFiles
-from anabranch.passes.layout.source_reading import may_share
 
 CHUNK_SIZE = 16_384  # tuples
 _FIRST_SIZE = 64
@@ -37,6 +40,7 @@ _SHORT, _LONG = 0.01, 0.05  # seconds: how long a batch should take, so that wha
 
 def run(plan: Plan, metrics: Metrics | None = None, chunk_size: int = CHUNK_SIZE) -> Result:
     """Run a program in this process; an error or interrupt that stops it carries the result so far."""
+    verify_executable(plan)
     execution = _Execution(plan, metrics or Metrics(), chunk_size)
     with carrying_result(execution.result):
         execution.run()
@@ -56,8 +60,8 @@ class _Execution:
         metrics.executed |= dict.fromkeys((phase.name, fact) for fact in self.local.executed())
         self.numbers = {(stream.operator, stream.port): number for number, stream in enumerate(part.inputs)}
         self.counts = {each.id: SourceCount(each, metrics[each.id], metrics) for each in graph.sources}
-        self.is_stepwise = any(may_share(graph, source) for source in graph.sources)
-        self.chunk_size = 1 if self.is_stepwise else chunk_size
+        self.phase = phase
+        self.chunk_size = 1 if phase.taking is Taking.ONE_BY_ONE else chunk_size
         self.size = min(self.chunk_size, _FIRST_SIZE)
         self.gathered = self._nothing()
 
@@ -96,25 +100,36 @@ class _Execution:
 
     def _drawn(self) -> Iterator[Drawn | None]:
         """All items, with a pause before what cannot be read: that stops the run, or is counted, in its turn."""
-        slices = self._slices()
-        drawn: Iterator[Drawn | None]
-        if slices is not None:
-            drawn = self._read_all(slices)
-        else:
-            drawn = draw(self.graph.sources) if self.is_stepwise else draw_soon(self.graph.sources)
+        drawn, by_columns = self._opened()
         for each in drawn:
             is_bad = each is not None and isinstance(each[1], Unreadable | Failed)
             if is_bad:
                 yield None
             yield each
-            if is_bad and slices is not None:  # a dead letter, perhaps, and the next chunk is large
+            if is_bad and by_columns:  # a dead letter, perhaps, and the next chunk is large
                 yield None
 
+    def _opened(self) -> tuple[Iterator[Drawn | None], bool]:
+        """What the sources give, and whether as columns: files and frames are read faster so, by several times."""
+        if self.phase.taking is Taking.COLUMNS:
+            slices = self._slices()
+            if slices is not None:
+                self._note(Taking.COLUMNS)
+                return self._read_all(slices), True
+            self.phase = replace(self.phase, taking=Taking.TOGETHER)  # that is known only now: a pipe, for one
+            self.plan = replace(self.plan, phases=(self.phase,))
+        if self.phase.taking is Taking.ONE_BY_ONE:
+            self._note(Taking.ONE_BY_ONE)
+            return draw(self.graph.sources), False
+        self._note(Taking.TOGETHER)
+        return draw_soon(self.graph.sources), False
+
+    def _note(self, taking: Taking) -> None:
+        facts = [Read(source.id, Reading.HERE.value, taking.value) for source in self.graph.sources]
+        self.metrics.executed |= dict.fromkeys((self.phase.name, fact) for fact in facts)
+
     def _slices(self) -> Sequence[Any] | None:
-        """Files and frames are read as columns, which is several times faster than by rows."""
-        [source, *others] = self.graph.sources
-        if others:
-            return None
+        [source] = self.graph.sources
         if isinstance(source.definition, FromFrame):
             return cut_source(source, CHUNK_SIZE)
         return slices_of(source.definition) if isinstance(source.definition, ReadFiles) else None

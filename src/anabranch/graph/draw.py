@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from anabranch.graph.drawing.arrangement import arrange
 from anabranch.graph.drawing.geometry import Box, Curve
 from anabranch.graph.drawing.icons import kind_sign
 from anabranch.graph.drawing.legend import STATE_SIGN, joint_sign, legend
@@ -29,7 +30,6 @@ from anabranch.graph.drawing.picture import (
 from anabranch.graph.drawing.style import HUES, STYLE
 from anabranch.graph.format_layout import order_key
 from anabranch.graph.laid_out import as_laid_out
-from anabranch.graph.layout import lay_out
 from anabranch.graph.model import Operator
 from anabranch.graph.phrases import (
     JOINT_MEANS,
@@ -71,7 +71,7 @@ class _Drawing:
         self.plan = plan
         self.drawn = as_laid_out(plan)
         self.channels = {**channels, **self.drawn.channels}
-        self.picture = lay_out(self.drawn)
+        self.picture = arrange(self.drawn)
         self.hue_of = {region.id: number % HUES for number, region in enumerate(self.drawn.regions)}
 
     def legend(self) -> Element:

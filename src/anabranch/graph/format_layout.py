@@ -19,6 +19,7 @@ READERS = {
     Reading.ONE_TASK: "one task",
     Reading.HERE: "driver",
     Reading.ENTRIES: "what has come",
+    Reading.ENTRIES_IN_TURN: "what has come",
     Reading.ROUND: "driver",
 }
 _READ_BY = {
@@ -27,6 +28,7 @@ _READ_BY = {
     Reading.ONE_TASK: "one task",
     Reading.HERE: "the driver",
     Reading.ENTRIES: "many tasks",
+    Reading.ENTRIES_IN_TURN: "many tasks",
     Reading.ROUND: "the driver",
 }
 

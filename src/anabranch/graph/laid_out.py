@@ -16,7 +16,12 @@ from anabranch.graph.properties import Properties, Selectivity, State
 
 # The names of what many tasks do without being a region of the passes: reading the only source, and writing a folder.
 SLICES, READERS, ARRIVED, FILES = "slices", "readers", "arrived", "files"
-_READ_BY_MANY = {Reading.SLICES: SLICES, Reading.APART: READERS, Reading.ENTRIES: ARRIVED}
+_READ_BY_MANY = {
+    Reading.SLICES: SLICES,
+    Reading.APART: READERS,
+    Reading.ENTRIES: ARRIVED,
+    Reading.ENTRIES_IN_TURN: ARRIVED,
+}
 
 
 def as_laid_out(plan: Plan) -> Plan:

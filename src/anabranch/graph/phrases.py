@@ -269,6 +269,8 @@ def settings_words(plan: Plan) -> str:
     settings, target = plan.settings, plan.settings.target
     where = target_words(target) + (f" on {counted(target.cores, 'core')}" if target.has_channels else "")
     tuples = f"about {plan.expected:,} tuples" if plan.expected is not None else "an unknown number of tuples"
+    if target.is_endless:
+        tuples = "a stream"
     return f"{where}, {tuples}, form {settings.form}, fuse {settings.fuse}"
 
 

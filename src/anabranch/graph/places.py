@@ -37,7 +37,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Arrival:
-    """A stream that comes into a place: by key, or else whole epochs in turn, and what it carries for its order.
+    """A stream that comes into a place: by key, or else whole stretches in turn, and what it carries for its order.
 
     With `bounds`, channels have ranges of the key instead of hashes. Where streams have met before, its tuples have
     come on one of several `paths`. With a `clock`, it is only the tuples that move the time, for those channels that
@@ -226,18 +226,33 @@ class Reading(Enum):
     APART = "a task each"  # for each source, or file of a partitioned one, which are drawn in turn
     ONE_TASK = "one task"  # which draws from all of them
     HERE = "here"  # the process that runs the program
-    ENTRIES = "entries"  # tasks, what has arrived since
+    ENTRIES = "entries"  # tasks, what has arrived since: slices of the only stream
+    ENTRIES_IN_TURN = "entries in turn"  # the same of several streams: items are numbered as they are drawn
     ROUND = "round"  # nobody: what enters is what came around
+
+
+class Taking(Enum):
+    """How the process of the program takes what it reads."""
+
+    COLUMNS = "columns"  # of the only source, a slice after the other
+    TOGETHER = "together"  # tuples, as many as take a moment
+    ONE_BY_ONE = "one by one"  # each is processed before the next is drawn
 
 
 @dataclass(frozen=True)
 class Phase:
-    """What is laid out by itself: a whole run; or of a loop that runs in rounds what is before it, and each round."""
+    """What is laid out by itself: a whole run; or of a loop that runs in rounds what is before it, and each round.
+
+    Of the operators in the tail, `watched` are those that share nothing, as far as is known: what is built into their
+    code has to be as it was when the phase has ended.
+    """
 
     name: str  # run | before | round
     reading: Reading
     layout: Layout
     why: str = ""  # sources are read here, or a loop runs as a whole
+    taking: Taking | None = None  # where all of it is in this process
+    watched: tuple[str, ...] = ()
 
     @property
     def is_in_process(self) -> bool:

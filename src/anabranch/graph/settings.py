@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from anabranch.graph.forms import Form
@@ -30,6 +30,11 @@ class Target:
     writes_parts: bool = True  # many tasks write a folder
     makes_lines: bool = True  # channels make the lines of a text file, which are only put in order behind them
     is_endless: bool = False
+
+    @property
+    def for_stream(self) -> Target:
+        """The same for a program that goes on with what arrives: its channels stay, and the cores may become more."""
+        return replace(self, channels_per_core=4, is_endless=True)
 
     @property
     def usual_channels(self) -> int:

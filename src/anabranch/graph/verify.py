@@ -9,7 +9,7 @@ from anabranch.graph.model import Graph, Operator
 from anabranch.graph.plan import JointKind, Plan, Region
 from anabranch.graph.properties import State
 from anabranch.graph.traverse import find_cycle
-from anabranch.graph.verify_layout import verify_layout, verify_pe
+from anabranch.graph.verify_layout import verify_layout, verify_loop, verify_pe
 
 
 def verify(graph: Graph) -> None:
@@ -121,6 +121,7 @@ def verify_plan(plan: Plan) -> None:
     _verify_partition(plan)
     for region in plan.regions:
         _verify_region(plan, region)
+    verify_loop(plan)
     for phase in plan.phases:
         verify_layout(plan, phase)
     for pe in plan.pes:

@@ -8,7 +8,7 @@ from itertools import combinations
 from anabranch.errors import BuildError
 from anabranch.graph.model import Edge, Graph, StreamId
 from anabranch.graph.order_keys import can_meet
-from anabranch.graph.places import PARTS, SOURCES, TAIL, Layout, Phase, Place
+from anabranch.graph.places import PARTS, SOURCES, TAIL, Layout, Phase, Place, Reading
 from anabranch.graph.plan import PE, Ordering, Plan
 
 
@@ -21,12 +21,32 @@ def verify_layout(plan: Plan, phase: Phase) -> None:
     _verify_sequence(layout)
     _verify_tail(layout)
     _verify_ordering(plan, phase)
+    _verify_reading(phase)
+    strange = [each for each in phase.watched if each not in layout.place(TAIL).operators]
+    if strange:
+        raise BuildError(f"'{strange[0]}' is watched in the tail, but is not there")
     for place in layout.places:
         _verify_place(layout, place)
         _verify_streams(layout, place)
         _verify_meetings(layout, place)
     for edge in layout.graph.edges:
         _verify_edge(layout, edge)
+
+
+def verify_loop(plan: Plan) -> None:
+    """A loop that runs in rounds has two phases: up to its entry, and from there to what comes around."""
+    names = ["before", "round"] if plan.loop is not None else ["run"]
+    if plan.phases and [phase.name for phase in plan.phases] != names:
+        raise BuildError(f"the phases of the plan are not {' and '.join(names)}")
+    if plan.loop is None:
+        return
+    before, after = (phase.layout.graph for phase in plan.phases)
+    if all(sink.id != plan.loop.entry for sink in before.sinks):
+        raise BuildError(f"what comes before the loop does not give it anything: it has no sink '{plan.loop.entry}'")
+    if all(source.id != plan.loop.entry for source in after.sources):
+        raise BuildError(f"a round does not begin with '{plan.loop.entry}', the entry of the loop")
+    if all(sink.id != plan.loop.back for sink in after.sinks):
+        raise BuildError(f"nothing comes around: a round has no sink '{plan.loop.back}'")
 
 
 def _is_of_the_program(graph: Graph, layout: Layout) -> bool:
@@ -102,12 +122,25 @@ def _verify_ordering(plan: Plan, phase: Phase) -> None:
             raise BuildError(f"what {region.id} gives is {how}, but its ordering is another")
 
 
+def _verify_reading(phase: Phase) -> None:
+    """Behind a source operators run only where a task has slices of it: who draws or numbers tuples passes them on."""
+    graph, inside = phase.layout.graph, phase.layout.place(SOURCES).operators
+    reads_slices = phase.reading in (Reading.SLICES, Reading.ENTRIES)
+    if reads_slices and (len(graph.sources) != 1 or len(graph.sources[0].outputs) != 1):
+        raise BuildError(f"the sources of the phase '{phase.name}' are not one stream that could be read in slices")
+    behind = [each for each in inside if not graph.operator(each).is_source]
+    if behind and not reads_slices:
+        raise BuildError(f"'{behind[0]}' would run where sources are read, but those are read by {phase.reading.value}")
+    if phase.is_in_process != (phase.taking is not None):
+        raise BuildError(f"how tuples are taken is said where a phase is all in one process, but not of '{phase.name}'")
+
+
 def _verify_place(layout: Layout, place: Place) -> None:
     if place.region is None and place.channels > 1 and place.id != PARTS:
         raise BuildError(f"{place.id} is no region, so it cannot have {place.channels} channels")
     if any(layout.made_for(each) is not None for each in place.operators):
-        is_in_epochs = not any(arrival.key for arrival in layout.arriving(place.id))
-        if place.follows is None or len(place.operators) != 1 or not is_in_epochs:
+        is_in_stretches = not any(arrival.key for arrival in layout.arriving(place.id))
+        if place.follows is None or len(place.operators) != 1 or not is_in_stretches:
             raise BuildError(f"{place.id} is a first step, but not of tuples where they are")
     if place.is_ranked and len(place.operators) != 1:
         raise BuildError(f"{place.id} is put in order by what one operator gives, but has {len(place.operators)}")

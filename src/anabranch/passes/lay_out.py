@@ -12,11 +12,12 @@ from types import MappingProxyType
 from anabranch.errors import SourceError
 from anabranch.graph.degree import degree_of
 from anabranch.graph.model import Graph
-from anabranch.graph.places import Layout, Loop, Phase, Reading
+from anabranch.graph.places import TAIL, Layout, Loop, Phase, Reading
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Reason
 from anabranch.operators.process import Process
 from anabranch.passes import choose_ordering
+from anabranch.passes.effects import has_effects
 from anabranch.passes.layout.assign_places import assign_places
 from anabranch.passes.layout.expected_size import expected_tuples, form_for
 from anabranch.passes.layout.lines_in_channels import with_lines
@@ -28,6 +29,7 @@ from anabranch.passes.layout.source_reading import (
     can_be_read_apart,
     has_one_stream,
     must_stay,
+    taking_of,
 )
 from anabranch.passes.layout.two_steps import Steps, all_whole, find_steps
 
@@ -44,9 +46,10 @@ def apply(plan: Plan) -> Plan:
     if not target.has_channels:
         return _in_process(plan, "")
     if target.is_endless:
-        layout = assign_places(plan, slices_sources=has_one_stream(plan.graph))
+        is_one = has_one_stream(plan.graph)
+        layout = assign_places(plan, slices_sources=is_one)
         plan = _told_of_steps(plan, all_whole(plan, "it is in a stream, and only runs have two steps"))
-        return _laid_out(plan, Phase("run", Reading.ENTRIES, layout))
+        return _laid_out(plan, Phase("run", Reading.ENTRIES if is_one else Reading.ENTRIES_IN_TURN, layout))
     why = _why_here(plan.graph)
     if why is not None:
         return _read_here(plan, why)
@@ -59,7 +62,7 @@ def apply(plan: Plan) -> Plan:
 def _in_process(plan: Plan, why: str) -> Plan:
     """All in one place, with the sinks."""
     layout = assign_places(replace(plan, regions=()), slices_sources=False)
-    return _laid_out(plan, Phase("run", Reading.HERE, layout, why))
+    return _laid_out(plan, Phase("run", Reading.HERE, layout, why, taking_of(plan)))
 
 
 def _read_here(plan: Plan, why: str) -> Plan:
@@ -88,7 +91,7 @@ def _in_one_job(plan: Plan, why: str) -> Plan:
     if steps.first:
         layout = assign_places(steps.plan, slices_sources=is_cut, first_steps=steps.first)
     if target.writes_parts:
-        layout = with_parts(layout, target.cores)
+        layout = with_parts(layout, target.cores, slices_sources=is_cut)
     return _laid_out(_told_of_steps(plan, steps), _phase("run", plan, layout, why))
 
 
@@ -117,8 +120,15 @@ def _why_here(graph: Graph) -> str | None:
 def _laid_out(plan: Plan, *phases: Phase) -> Plan:
     if plan.settings.target.makes_lines:
         phases = tuple(map(with_lines, phases))
+    phases = tuple(replace(phase, watched=_watched(phase)) for phase in phases)
     plan = choose_ordering.apply(replace(plan, phases=phases))
     return _told_of_slices(plan) if plan.in_slices else plan
+
+
+def _watched(phase: Phase) -> tuple[str, ...]:
+    graph = phase.layout.graph
+    operators = [graph.operator(each) for each in phase.layout.place(TAIL).operators]
+    return tuple(each.id for each in operators if not has_effects(each))
 
 
 def _told_of_steps(plan: Plan, steps: Steps) -> Plan:

@@ -16,7 +16,7 @@ from anabranch.dataflow.runs.execute import execute
 from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.errors import AnabranchError
 from anabranch.graph.order_keys import Number
-from anabranch.graph.places import TAIL, Arrival, Clock, Layout, Lines, Loop, Phase, Place, Reading
+from anabranch.graph.places import TAIL, Arrival, Clock, Layout, Lines, Loop, Phase, Place, Reading, Taking
 from anabranch.graph.plan import PE, Plan, Segment
 from anabranch.graph.settings import Settings, Target
 from anabranch.run import as_program
@@ -125,6 +125,8 @@ CHANGES: dict[type, dict[str, list[Change]]] = {
         "name": [phase(name="another")],
         "reading": [phase(reading=Reading.HERE), phase(reading=Reading.ONE_TASK)],
         "layout": [layout(lambda before: replace(before, places=before.places[:-1]))],
+        "taking": [phase(taking=Taking.TOGETHER)],
+        "watched": [phase(watched=()), phase(watched=("Rise",))],
     },
     Layout: {
         "graph": [layout(lambda before: replace(before, graph=replace(before.graph, edges=before.graph.edges[:-1])))],

@@ -14,8 +14,11 @@ from typing import Any, NamedTuple
 import pytest
 
 import anabranch as ab
+from anabranch.codegen.python import PythonElement
+from anabranch.codegen.python.unboxed import UnboxedInstances
 from anabranch.dataflow.streams.checkpoint import Checkpoint, CheckpointError, Commit
 from anabranch.dataflow.streams.code_texts import CodeTexts
+from anabranch.operators.sort import _SortMeaning
 from anabranch.run import as_program
 from tests.engines.spark.session.test_kinds_of_sessions import ROOT
 from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
@@ -34,12 +37,13 @@ LIMIT = 5
 def restarted(folder: Path, first: Any, then: Any, **options: Any) -> None:
     """A stream is begun with one function and started again with another."""
     for each in (first, then):
-        stream = ab.from_items(Item, ITEMS)
-        begun = SimulatedStream(
-            as_program(each(stream).collect("out")).graph, Disk(folder), random.Random(0), **options
-        )
-        begun.checkpoint.write_commit(Commit())
-        begun.checkpoint.unlock()
+        begin(folder, each(ab.from_items(Item, ITEMS)).collect("out"), **options)
+
+
+def begin(folder: Path, sink: ab.Sink, **options: Any) -> None:
+    begun = SimulatedStream(as_program(sink).graph, Disk(folder), random.Random(0), **options)
+    begun.checkpoint.write_commit(Commit())
+    begun.checkpoint.unlock()
 
 
 def refused(folder: Path, first: Any, then: Any) -> str:
@@ -184,6 +188,63 @@ def test_another_version_of_python_is_named_where_code_looks_different_to_it(tmp
     found["operators"]["big"]["code"], found["python"] = "other", "3.1"
     Checkpoint(tmp_path).write_identity(found)
     assert refused(tmp_path, filtered(above(5)), filtered(above(5))) == "it was begun with Python 3.1"
+
+
+class Count:
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def process(self, item: Item) -> Item:
+        self.seen += 1
+        return item._replace(a=self.seen)
+
+
+def counted(items: Any) -> Any:
+    return items.process(Count, key="a")
+
+
+def test_what_an_operator_keeps_in_another_version_is_not_its_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restarted(tmp_path, counted, counted, form="python")
+    assert "R1" in (Checkpoint(tmp_path).identity() or {})["places"]
+    monkeypatch.setattr(UnboxedInstances, "state", (*UnboxedInstances.state, "more"))
+    with pytest.raises(CheckpointError, match="its code was laid out by another version of anabranch"):
+        restarted(tmp_path, counted, counted, form="python")
+
+
+def test_code_that_another_version_generates_is_not_that_of_the_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restarted(tmp_path, counted, counted, form="python")
+    monkeypatch.setattr(PythonElement, "source", property(lambda element: "another = 1"))
+    with pytest.raises(CheckpointError, match="its code was laid out by another version of anabranch"):
+        restarted(tmp_path, counted, counted, form="python")
+
+
+def test_what_the_tail_keeps_in_another_version_is_not_its_state_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sorted_by_a(items: Any) -> Any:
+        return items.sort("a", count=3)
+
+    restarted(tmp_path, sorted_by_a, sorted_by_a)
+    monkeypatch.setattr(_SortMeaning, "state", (*_SortMeaning.state, "more"))
+    with pytest.raises(CheckpointError, match="its code was laid out by another version of anabranch"):
+        restarted(tmp_path, sorted_by_a, sorted_by_a)
+
+
+def test_a_sink_may_call_another_function(tmp_path: Path) -> None:
+    for function in (lambda item: None, print):
+        begin(tmp_path, counted(ab.from_items(Item, ITEMS)).for_each(function), form="python")
+
+
+def test_another_fusion_is_said_as_such(tmp_path: Path) -> None:
+    restarted(tmp_path, counted, counted)
+    found = Checkpoint(tmp_path).identity() or {}
+    found["fuse"], found["places"]["R1"]["code"] = "none", ["another", "and one more"]
+    Checkpoint(tmp_path).write_identity(found)
+    assert refused(tmp_path, counted, counted) == "its operators were fused with 'none', and now 'manual'"
 
 
 # What may -------------------------------------------------------------------------------------------------------------

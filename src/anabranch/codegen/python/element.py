@@ -109,6 +109,11 @@ class PythonElement:
         """The generated text."""
         return self.generator.source
 
+    @property
+    def state_names(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """What is saved of each operator, by name, and by whom it is kept."""
+        return self._state.names
+
     def _generate_for_marks(self) -> None:
         """What may be needed at punctuations, ends and in loops, so that nothing is generated while tuples come."""
         for edge in self._traversal.graph.edges:

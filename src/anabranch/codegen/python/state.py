@@ -37,6 +37,12 @@ class State:
         self._traversal = generator.traversal
         self._saver = Saver(self._traversal.graph)
 
+    @property
+    def names(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """What is saved of each operator, by name, and by whom it is kept."""
+        kept = [(name, node.meaning) for name, node in self._traversal.nodes.items() if node.meaning is not None]
+        return [(name, type(meaning).__name__, meaning.state) for name, meaning in kept]
+
     def save(self) -> bytes:
         return self._saved(with_changes=False)
 

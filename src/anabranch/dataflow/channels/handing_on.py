@@ -46,7 +46,7 @@ class Inbox:
                 if arrival.place not in here:
                     yield from sender.rows(arrival, stretch, piece)
                 elif not piece.is_empty:
-                    sender.note(arrival, piece)
+                    sender.note_handed_on(arrival, piece)
                     self.add(arrival, piece)
 
     def add(self, arrival: Arrival, piece: Piece) -> None:

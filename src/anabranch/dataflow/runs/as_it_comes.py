@@ -20,6 +20,7 @@ from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.tail import Tail
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.spooling import spool
+from anabranch.graph.places import Reading
 
 _STRETCHES = 64  # of which a job is made at most
 _SECONDS = 2.0  # for which tuples are gathered at most: a job takes about one
@@ -40,7 +41,7 @@ class AsItComes(Execution):
         return [self.job]
 
     def process_all(self, shield: Shield) -> None:
-        job, task = self.job, DrawTask(self.job)
+        job, task = self.job, DrawTask(self.job, Reading.HERE)
         sources = draw_soon(self.config.graph.sources, _PATIENCE)
         with closing(sources), closing(_with_pauses(sources, _STRETCHES * job.stretch)) as drawn:
             while not task.has_ended:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+from anabranch.dataflow.layout.verify_executable import verify_executable
 from anabranch.dataflow.result import Result, carrying_result
 from anabranch.dataflow.runs.as_it_comes import AsItComes
 from anabranch.dataflow.runs.at_once import AtOnce
 from anabranch.dataflow.runs.execution import Execution
 from anabranch.dataflow.runs.in_rounds import InRounds
 from anabranch.dataflow.runs.run_config import RunConfig
-from anabranch.errors import BuildError
 from anabranch.graph.places import Reading
 from anabranch.graph.plan import Plan
-from anabranch.graph.verify import verify_plan
-from anabranch.passes.layout.lineages import verify_order_keys
-from anabranch.passes.layout.lines_in_channels import verify_lines
 
 
 def execute(config: RunConfig) -> Result:
     """Do what the plan says, and nothing else; what nobody could have decided is refused."""
     plan = config.plan
-    verify_plan(plan)
-    if not plan.phases:
-        raise BuildError("the plan is not laid out yet")
-    for phase in plan.phases:
-        verify_order_keys(phase.layout)
-        verify_lines(phase.layout)
+    verify_executable(plan)
     config.metrics.notes += notes_of(plan)
     execution = _execution_of(config)
     with carrying_result(execution.result):

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from anabranch.codegen.chunks import Chunk
+from anabranch.dataflow.executed import Read
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.runs.execution import Execution
@@ -27,7 +28,7 @@ from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.spooling import spool
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator
-from anabranch.graph.places import Loop
+from anabranch.graph.places import Loop, Reading
 from anabranch.operators.feedback import BACK, FORWARD, FeedbackMeaning
 
 
@@ -114,6 +115,7 @@ class _Entry:
         self.schema = entry.outputs[0].schema
         self.arrivals = [each for each in job.layout.arrivals if each.stream.operator == entry.id]
         self.sender = Sender(job.layout)
+        self.sender.executed[Read(entry.id, Reading.ROUND.value)] = None
         self.size = job.stretch
         self.stretch = 0  # of all rounds
         self.folder = job.scratch if job.shares_files else ""

@@ -54,6 +54,7 @@ class RunConfig:
             code,
             self.slices(phase),
             self.stretch,
+            phase.reading,
             self.readers(phase),
             folder,
             self.transport.shares_files,

@@ -16,7 +16,7 @@ from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.task_progress import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.model import StreamId
-from anabranch.graph.places import SOURCES, TAIL
+from anabranch.graph.places import SOURCES, TAIL, Reading
 
 
 def reader_rows(job: Job, numbers: Iterable[int]) -> Iterator[Row]:
@@ -36,7 +36,7 @@ class _ReaderTask(SourceTask):
         self.number = number
         self.reader = job.readers.each[number]
         self.source = job.layout.graph.operator(self.reader.source)
-        super().__init__(job, [self.source], sends_all=not job.readers.is_partitioned)
+        super().__init__(job, [self.source], Reading.APART, sends_all=not job.readers.is_partitioned)
         self.keys = KeysOfReader(self.source) if job.readers.is_partitioned else None
         self.reporter = reporter
         self.turn = 0  # of the next item

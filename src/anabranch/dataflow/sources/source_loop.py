@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.dataflow.channels.handing_on import Inbox
+from anabranch.dataflow.executed import Read
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.sources.source_count import Failed, SourceCount, Tally
@@ -20,7 +21,7 @@ from anabranch.dataflow.transport.task_progress import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator, StreamId
 from anabranch.graph.order_keys import DRAW
-from anabranch.graph.places import SOURCES
+from anabranch.graph.places import SOURCES, Reading
 from anabranch.operators.base import FINAL, Unreadable
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -61,12 +62,13 @@ class SourceTask:
 
     reporter: Reporter
 
-    def __init__(self, job: Job, sources: Sequence[Operator], *, sends_all: bool = True) -> None:
+    def __init__(self, job: Job, sources: Sequence[Operator], reading: Reading, *, sends_all: bool = True) -> None:
         self.job = job
         self.sources = sources
         self.layout = job.layout
         self.place = job.layout.place(SOURCES)
         self.sender = Sender(job.layout, sends_all=sends_all)
+        self.sender.executed |= {Read(each.id, reading.value): None for each in sources}
         self.inbox = Inbox(job.layout)
         self._count_anew()
 
@@ -86,9 +88,6 @@ class SourceTask:
         """All of a stretch that this task has, wherever it goes."""
         self.reporter.add(self.total.tuples_in - self.reported, sum(len(piece.chunk) for piece in pieces.values()))
         self.reported = self.total.tuples_in
-        yield from self.handed_on(stretch, pieces)
-
-    def handed_on(self, stretch: int, pieces: Mapping[StreamId, Piece]) -> Iterator[Row]:
         yield from self.inbox.hand_on(self.sender, stretch, pieces.items())
         yield from self.inbox.process(stretch)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,12 @@ from anabranch.dataflow.sources.source_loop import SourceTask
 from anabranch.dataflow.sources.source_order import Drawn, draw
 from anabranch.dataflow.sources.source_order_by_columns import draw_by_columns
 from anabranch.dataflow.sources.source_slices import expect_to_read, read_whole
-from anabranch.dataflow.tail.parts import PartWriter
 from anabranch.dataflow.transport.printing import said_by, with_printing
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.errors import RunError
-from anabranch.graph.model import Operator, StreamId
-from anabranch.graph.places import PARTS, SOURCES
+from anabranch.graph.model import Operator
+from anabranch.graph.places import SOURCES, Reading
 from anabranch.operators.base import FINAL
 
 
@@ -57,15 +56,14 @@ def _items(job: Job) -> Iterator[Drawn | Batch]:
 class SliceTask(SourceTask):
     """Reads slices, and runs the stateless operators that follow the source at once, or where its stream parts."""
 
-    def __init__(self, job: Job, source: Operator) -> None:
-        super().__init__(job, [source])
+    def __init__(self, job: Job, source: Operator, reading: Reading = Reading.SLICES) -> None:
+        super().__init__(job, [source], reading)
         self.source = source
         code = job.code.get(SOURCES)
         self.element = build_elements(code) if code is not None else None
         self.sender.begin(SOURCES, self.element)
         self.reporter = job.reporter(SOURCES)
         self.inbox = inbox_of(job, self.place)
-        self.parts = PartWriter(job) if job.parts else None
 
     def rows(self, stretches: Iterable[int]) -> Iterator[Row]:
         return watch_rows(self.job, self.place, self._rows(stretches))
@@ -79,8 +77,6 @@ class SliceTask(SourceTask):
             yield from with_printing(rows, said_by(self.job, stretch, -1, 0), self.job.log_level)
         self.reporter.write()
         yield from self.figures()
-        if self.parts is not None:
-            yield from self.parts.figures()
 
     def figures(self) -> Iterator[Row]:
         operators = {name: count.metrics for name, count in self.counts.items()}
@@ -119,22 +115,12 @@ class SliceTask(SourceTask):
         yield from self.sent(stretch, pieces)
         yield from self.stopped(stretch, count, error)
 
-    def handed_on(self, stretch: int, pieces: Mapping[StreamId, Piece]) -> Iterator[Row]:
-        others = dict(pieces)
-        written = self.layout.arriving(PARTS) if self.parts is not None else []
-        for arrival in [each for each in written if each.stream in others]:
-            assert self.parts is not None
-            piece = others.pop(arrival.stream)  # a stream that is written here goes nowhere else
-            self.sender.note(arrival, piece)
-            yield from self.parts.write(stretch, piece)
-        yield from super().handed_on(stretch, others)
-
 
 class DrawTask(SourceTask):
     """Draws from all sources, in the order of the program, a stretch at a time."""
 
-    def __init__(self, job: Job) -> None:
-        super().__init__(job, job.layout.graph.sources)
+    def __init__(self, job: Job, reading: Reading = Reading.ONE_TASK) -> None:
+        super().__init__(job, job.layout.graph.sources, reading)
         self.numbers = {(stream.operator, stream.port): number for number, stream in enumerate(self.place.outputs)}
         self.schemas = [job.layout.graph.schema(stream) for stream in self.place.outputs]
         self.gathered = DrawnStretch(self.schemas)

@@ -25,8 +25,7 @@ from anabranch.dataflow.transport.shipping import Job
 from anabranch.dataflow.transport.task_progress import Reporter
 from anabranch.errors import RunError
 from anabranch.graph.model import Operator, StreamId
-from anabranch.graph.places import SOURCES
-from anabranch.passes.layout.source_reading import has_one_stream
+from anabranch.graph.places import SOURCES, Reading
 
 _BY_SOURCE = attrgetter("source")
 
@@ -38,8 +37,8 @@ class EntryTask:
         self.job = job
         sources = job.layout.graph.sources
         self.readers: dict[str, SliceTask | _Reader]
-        if has_one_stream(job.layout.graph):
-            self.readers = {sources[0].id: SliceTask(job, as_files(sources[0]))}
+        if job.reading is Reading.ENTRIES:
+            self.readers = {each.id: SliceTask(job, as_files(each), job.reading) for each in sources}
         else:
             reporter = job.reporter(SOURCES)
             self.readers = {each.id: _Reader(job, as_files(each), reporter) for each in sources}
@@ -68,7 +67,7 @@ class _Reader(SourceTask):
     """One of several sources, or one with several outputs: what comes from where is numbered as it is drawn."""
 
     def __init__(self, job: Job, source: Operator, reporter: Reporter) -> None:
-        super().__init__(job, [source])
+        super().__init__(job, [source], job.reading)
         self.source = source
         self.reporter = reporter
         self.streams = [StreamId(source.id, port) for port in range(len(source.outputs))]

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from anabranch.codegen.build import Code
-from anabranch.codegen.native.saving import code_mark
+from anabranch.codegen.build import Code, marks_of
 from anabranch.dataflow.streams.checkpoint import CheckpointError
 from anabranch.dataflow.streams.code_texts import CodeTexts, plain_text
 from anabranch.graph.forms import Form
@@ -23,7 +22,7 @@ from anabranch.version import VERSION
 
 
 def identity_of(
-    layout: Layout, code: Mapping[str, Code], channels: Mapping[str, int], partitions: int, form: Form
+    layout: Layout, code: Mapping[str, Code], channels: Mapping[str, int], partitions: int, form: Form, fuse: str
 ) -> dict[str, Any]:
     """All that the state of a stream depends on."""
     return {
@@ -33,6 +32,7 @@ def identity_of(
         "channels": dict(channels),
         "partitions": partitions,
         "form": form,
+        "fuse": fuse,
         "operators": {each.id: _operator(each) for each in layout.graph.operators},
         "streams": [[edge.source, edge.source_port, edge.target, edge.target_port] for edge in layout.graph.edges],
         "places": {place.id: _place(layout, place, code) for place in layout.places},
@@ -55,10 +55,13 @@ def _schema(schema: Schema) -> str:
 
 def _place(layout: Layout, place: Place, code: Mapping[str, Code]) -> dict[str, Any]:
     functions = code[place.id].functions if place.id in code else []
-    forms = [each.form if each.native is None else code_mark(each.native.source)[:16] for each in functions]
+    marks = marks_of(code[place.id]) if place.id in code else []
     # States hold where tuples were in the order: in other columns that would mean something else.
     order = _mark(repr([(arrival.stream, arrival.lineage) for arrival in layout.arriving(place.id)]))
-    return {"operators": list(place.operators), "channels": place.channels, "forms": forms, "order": order}
+    forms = [each.form for each in functions]
+    return {
+        "operators": list(place.operators), "channels": place.channels, "forms": forms, "order": order, "code": marks
+    }  # fmt: skip
 
 
 def _mark(text: str) -> str:
@@ -127,8 +130,16 @@ def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None
     if before["places"] != now["places"]:
         if before["form"] != now["form"]:
             return f"its code had the form '{before['form']}', and now '{now['form']}'"
-        return "it was laid out in another way"
+        if before["fuse"] != now["fuse"]:
+            return f"its operators were fused with '{before['fuse']}', and now '{now['fuse']}'"
+        if _without_code(before["places"]) == _without_code(now["places"]):
+            return "its code was laid out by another version of anabranch"
+        return "it was laid out in another way: by another version of anabranch, or for other hints (.place)"
     return None
+
+
+def _without_code(places: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: {**place, "code": None} for name, place in places.items()}
 
 
 def _changed_code(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:

@@ -7,35 +7,26 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import cast
 
-from anabranch.analysis.program import look_at_program
 from anabranch.codegen.build import build_elements, generate
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import ProcessingElement, Stopped
 from anabranch.codegen.python import PythonElement
 from anabranch.codegen.stages import element_of, functions_of
-from anabranch.dataflow.executed import Ran
+from anabranch.dataflow.executed import Fact, Ran, Watched
 from anabranch.dataflow.layout.generating import segments_at
 from anabranch.dataflow.order.meeting import Items
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.tail.chunk_sinks import ChunkSink
 from anabranch.dataflow.tail.line_sinks import LineSinks
-from anabranch.graph.model import Edge, Operator, StreamId
+from anabranch.graph.model import Edge, StreamId
 from anabranch.graph.places import TAIL, Phase
 from anabranch.graph.plan import Plan
 from anabranch.operators.base import SinkMeaning
-from anabranch.passes.effects import has_effects
 from anabranch.tripwire.telling import error_of
 from anabranch.tripwire.watch import Tripwire
 
 _HERE = "here"
-
-
-def _without_effects(part: Part) -> list[Operator]:
-    """The operators in whose generated code constants may be built in: whoever shares nothing, or so it seems."""
-    inside = [part.operator(name) for name in part.operators]
-    with look_at_program(part.graph, thoroughly=False):
-        return [operator for operator in inside if not operator.is_sink and not has_effects(operator)]
 
 
 class LocalPart:
@@ -69,20 +60,21 @@ class LocalPart:
         segments = segments_at(plan, phase.name, TAIL)
         self.element: ProcessingElement = build_elements(generate(part, segments, tracks_changes=tracks_changes))
         metrics.operators.update(self.element.metrics)
-        self._safe = _without_effects(self.part)
-        self._tripwire = Tripwire.of({_HERE: self._safe})
+        self._watched = [part.operator(each) for each in phase.watched]
+        self._tripwire = Tripwire.of({_HERE: self._watched})
         # Without operators what comes is what leaves, and need not be copied; only saved states know of its ends.
         self._only_passes = not self.part.operators and not tracks_changes
 
     def check(self) -> None:
         """Before what a run gave is taken for good: what is built into generated code is still what it was."""
-        change = self._tripwire.look_again(lambda _: self._safe)
+        change = self._tripwire.look_again(lambda _: self._watched)
         if change is not None:
             raise error_of(replace(change, when="generated"), self.graph)
 
-    def executed(self) -> list[Ran]:
-        """What is called here."""
-        return [Ran(TAIL, *each) for each in functions_of(self.element)]
+    def executed(self) -> list[Fact]:
+        """What is called here, and looked at."""
+        watched = [Watched(tuple(each.id for each in self._watched))] if self._watched else []
+        return [*(Ran(TAIL, *each) for each in functions_of(self.element)), *watched]
 
     def sinks(self) -> list[SinkMeaning]:
         """The meanings of all sinks, in the order of the program."""

@@ -6,13 +6,14 @@ import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from anabranch.codegen.chunks import take_tuples
 from anabranch.codegen.pe import ProcessingElement
 from anabranch.codegen.stages import functions_of
-from anabranch.dataflow.executed import Fact, Ran, sending_of
+from anabranch.dataflow.executed import Fact, HandedOn, Ran, Sent
 from anabranch.dataflow.order.order_columns import Column, Moment
 from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.order.ticks import bare_times, latest, ticks
@@ -22,6 +23,7 @@ from anabranch.dataflow.transport.rows import Kind, Row
 from anabranch.dataflow.transport.shipping import Figures, ship_error, ship_figures
 from anabranch.errors import RunError
 from anabranch.graph.places import PARTS, TAIL, Arrival, Clock, Layout, Place
+from anabranch.graph.windows import Window
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.tripwire.arrays import written
 from anabranch.tripwire.reached import Change
@@ -64,7 +66,6 @@ class Sender:
         place = self.layout.place(arrival.place)
         first = 0 if place.is_tail else self.layout.first_channel(place)
         if arrival.clock is not None:
-            self.note(arrival, piece)
             yield from self._clock_rows(arrival, arrival.clock, stretch, piece)
             return
         if arrival.lines is not None:
@@ -72,11 +73,12 @@ class Sender:
             return
         if place.channels == 1 or not arrival.key:
             if not piece.is_empty:
-                self.note(arrival, piece)
+                self._note(arrival, piece, place.channels)
                 yield self._row(arrival, first + stretch % place.channels, stretch, piece)
             return
-        channels = channels_of(piece.chunk, arrival.key, place.channels, arrival.bounds)
-        self.note(arrival, piece)
+        key, bounds = arrival.key, arrival.bounds
+        channels = channels_of(piece.chunk, key, place.channels, bounds)
+        self._note(arrival, piece, place.channels, key, bounds)
         goes_to_all = piece.end is not None or bool(piece.punctuations)
         for channel, positions in enumerate(by_channel(channels, place.channels)):
             if not len(positions) and not goes_to_all:
@@ -92,7 +94,7 @@ class Sender:
         made, error = maker.make(piece.chunk)
         columns = None if piece.columns is None else tuple(column[: len(made)] for column in piece.columns)
         lines = Piece(made, columns, piece.end, piece.punctuations)
-        self.note(arrival, lines, maker.format)
+        self._note(arrival, lines, 1, lines=maker.format)
         yield self._row(arrival, 0, stretch, lines)
         if error is not None:
             numbers = tuple(int(column[len(made)]) for column in piece.order)
@@ -100,28 +102,46 @@ class Sender:
             moment = Moment((*arrival.lineage, line_of(maker.sink.id)), (*numbers, 0))
             yield from self.error(stretch, moment, error)
 
-    def note(self, arrival: Arrival, piece: Piece, lines: str | None = None) -> None:
-        """A piece goes where an arrival says."""
-        channels = self.layout.place(arrival.place).channels
-        self.executed[sending_of(arrival, channels, len(piece.order), lines)] = None
+    def _note(
+        self,
+        arrival: Arrival,
+        piece: Piece,
+        channels: int,
+        key: tuple[str, ...] = (),
+        bounds: tuple[Any, ...] = (),
+        clock: Window | None = None,
+        lines: str | None = None,
+    ) -> None:
+        """What was done with a piece, from what it was done with."""
+        stream, to = arrival.stream, (arrival.place, channels, key, len(bounds))
+        window = str(clock) if clock is not None else None
+        self.executed[Sent(stream.operator, stream.port, *to, len(piece.order), window, lines)] = None
+
+    def note_handed_on(self, arrival: Arrival, piece: Piece) -> None:
+        """A piece stays in this task."""
+        stream, columns = arrival.stream, len(piece.order)
+        self.executed[HandedOn(stream.operator, stream.port, arrival.place, columns)] = None
 
     def _clock_rows(self, arrival: Arrival, clock: Clock, stretch: int, piece: Piece) -> Iterator[Row]:
         """What moves the time, to all channels that need it."""
-        place = self.layout.place(arrival.place)
+        place, window = self.layout.place(arrival.place), clock.window
         first = self.layout.first_channel(place)
         sends_all = self.sends_all and self.layout.place_of(arrival.stream.operator).channels == 1  # of a stretch
         if clock.is_bare or clock.has_boundaries or not sends_all:
             if clock.is_bare:
-                moving = bare_times(piece, clock.window)  # it is not known when tuples come on the other input
+                moving = bare_times(piece, window)  # it is not known when tuples come on the other input
             else:
-                moving = ticks(piece, clock.window) if clock.has_boundaries else latest(piece, clock.window, None)
+                moving = ticks(piece, window) if clock.has_boundaries else latest(piece, window, None)
+            self._note(arrival, moving, place.channels, clock=window)
             if not moving.is_empty:
                 row = self._row(arrival, first, stretch, moving).packed()  # once for all channels
                 yield from (replace(row, channel=first + channel) for channel in range(place.channels))
             return
-        channels = channels_of(piece.chunk, arrival.key, place.channels, arrival.bounds)
+        key, bounds = arrival.key, arrival.bounds
+        channels = channels_of(piece.chunk, key, place.channels, bounds)
+        self._note(arrival, piece, place.channels, key, bounds, window)
         for channel, positions in enumerate(by_channel(channels, place.channels)):
-            moving = latest(piece, clock.window, positions)
+            moving = latest(piece, window, positions)
             if not moving.is_empty:
                 yield self._row(arrival, first + channel, stretch, moving)
 

@@ -37,7 +37,7 @@ from anabranch.errors import OperatorError, PlainProblem, RunError, in_words
 from anabranch.graph.array_layouts import reduce_array
 from anabranch.graph.model import Graph
 from anabranch.graph.nans import NamedNans, NanNames
-from anabranch.graph.places import Layout
+from anabranch.graph.places import Layout, Reading
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.operators.sources.frames import Frame
 from anabranch.operators.sources.spark_frames import SparkFrame
@@ -61,6 +61,7 @@ class Job:
     code: Mapping[str, Code]  # by place; none for the tail, and for sources that nothing follows at once
     slices: tuple[Any, ...] | None  # of the only source
     stretch: int  # tuples that are drawn for one stretch
+    reading: Reading  # who reads the sources
     readers: Readers | None = None  # of sources that are drawn in turn; else, without slices, one task draws from all
     scratch: str = ""  # the temporary folder of the run, for large rows and for reports
     shares_files: bool = False  # whether all tasks certainly see it

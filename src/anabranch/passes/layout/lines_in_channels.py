@@ -9,7 +9,7 @@ from anabranch.graph.places import SOURCES, TAIL, Arrival, Layout, Lines, Phase,
 from anabranch.operators.formats import TextFormat, file_format
 from anabranch.operators.sinks.write_file import WriteFile
 
-_READ_IN_TASKS = (Reading.SLICES, Reading.APART, Reading.ENTRIES)
+_READ_IN_TASKS = (Reading.SLICES, Reading.APART, Reading.ENTRIES, Reading.ENTRIES_IN_TURN)
 
 
 def with_lines(phase: Phase) -> Phase:

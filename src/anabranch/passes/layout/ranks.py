@@ -38,7 +38,7 @@ def ranks_of(layout: Layout, place: Place) -> Lineage:
     if isinstance(definition, Distinct):
         return ()
     if not isinstance(definition, WindowAggregate):
-        first = width(layout.lineage_of_items(place)) + 1  # the epoch, and the order there
+        first = width(layout.lineage_of_items(place)) + 1  # the stretch, and the order there
         return (*(Number(f"first@{operator}") for _ in range(first)), Number(f"index@{operator}"))
     first = width(layout.arriving(place.id)[0].lineage) + 1
     ends = [Number(f"end@{operator}")] * len(INDEX) if definition.window.has_many_ends else []

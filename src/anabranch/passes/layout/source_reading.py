@@ -7,6 +7,7 @@ from typing import Any, cast
 from anabranch.analysis import analyze_function
 from anabranch.analysis.program import look_at_program
 from anabranch.graph.model import Graph, Operator
+from anabranch.graph.places import Taking
 from anabranch.graph.plan import Plan
 from anabranch.graph.traverse import loops
 from anabranch.operators.base import SourceDefinition
@@ -101,6 +102,15 @@ def may_share(graph: Graph, source: Operator) -> bool:
 
 def _defaults(function: Any) -> tuple[Any, ...]:
     return getattr(function, "__defaults__", None) or ()
+
+
+def taking_of(plan: Plan) -> Taking:
+    """How all of a program takes its tuples in one process."""
+    graph = plan.graph
+    if any(may_share(graph, source) for source in graph.sources):
+        return Taking.ONE_BY_ONE
+    is_only = len(graph.sources) == 1 and isinstance(graph.sources[0].definition, FromFrame | ReadFiles)
+    return Taking.COLUMNS if is_only and plan.settings.target.reads_slices else Taking.TOGETHER
 
 
 def can_be_dealt_out(plan: Plan) -> bool:

@@ -25,9 +25,10 @@ from anabranch.dataflow.transport.rows import Row
 from anabranch.engines.spark.streams import channel_state
 from anabranch.engines.spark.streams.channel_state import _FIELDS, Channels
 from anabranch.engines.spark.streams.intact import check_intact, check_outputs_are_there
-from anabranch.engines.spark.streams.prepare import Prepared, prepare
+from anabranch.engines.spark.streams.prepare import Prepared, hold_to, lay_out
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph
+from anabranch.graph.plan import Plan
 from anabranch.graph.settings import Settings
 from tests.dataflow.simulated import fusion_by
 
@@ -99,6 +100,7 @@ class SimulatedStream:
         at_once: int = 1,
         form: Form = "auto",
         chance: float = 0.0,
+        change: Callable[[Plan], Plan] = lambda plan: plan,
     ) -> None:
         self.graph = graph
         self.disk = disk
@@ -110,14 +112,15 @@ class SimulatedStream:
             committed = check_intact(self.checkpoint)
             if committed is not None:
                 check_outputs_are_there(graph, committed, self.checkpoint)
-            self._prepare(channels, at_once, form)
+            self._prepare(channels, at_once, form, change)
         except BaseException:
             self.checkpoint.unlock()
             raise
 
-    def _prepare(self, channels: int | None, at_once: int, form: Form) -> None:
+    def _prepare(self, channels: int | None, at_once: int, form: Form, change: Callable[[Plan], Plan]) -> None:
         settings = Settings(this_machine(), fuse=fusion_by(channels or 0))  # the same at every start
-        self.prepared: Prepared = prepare(compile(self.graph, settings), self.checkpoint, 1, channels, form)
+        plan = lay_out(compile(self.graph, settings), self.checkpoint, 1, channels, form)
+        self.prepared: Prepared = hold_to(self.checkpoint, change(plan))
         self.run_id = f"run {self.rng.random()}"
         self.log = _Log(self.checkpoint.arrivals, self._perhaps_crash_in_a_look)
         self.log.mend()

@@ -15,6 +15,7 @@ from anabranch.dataflow.runs.execute import notes_of
 from anabranch.dataflow.streams.arrivals import Arrivals
 from anabranch.dataflow.streams.checkpoint import Checkpoint, folder_of
 from anabranch.dataflow.streams.entries import EntryLog
+from anabranch.dataflow.streams.source_checks import check_sources
 from anabranch.dataflow.streams.stream_tail import StreamTail
 from anabranch.dataflow.tail.output_overlap import check_output_is_no_input
 from anabranch.dataflow.transport.shipping import CannotBeSent, ship
@@ -33,7 +34,6 @@ from anabranch.engines.spark.streams.intact import check_intact, check_outputs_a
 from anabranch.engines.spark.streams.prepare import Prepared, prepare
 from anabranch.engines.spark.streams.query import Query
 from anabranch.engines.spark.streams.routes import routes
-from anabranch.engines.spark.streams.source_checks import check_sources
 from anabranch.errors import UsageError
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph

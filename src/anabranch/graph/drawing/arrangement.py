@@ -20,7 +20,7 @@ _ROW_GAP = 46.0
 _TURN = 18.0  # how far a stream to the next row goes beyond the end of its own
 
 
-def lay_out(plan: Plan) -> Picture:
+def arrange(plan: Plan) -> Picture:
     """Place a plan's operators; Graphviz does it, once for the whole and once more for every row.
 
     A plan that is laid out has to have the regions of its layout (`laid_out.py`).

@@ -1,0 +1,35 @@
+"""What is shown of a stream is what runs: what its tasks and its tail called and sent is what its plan's JSON says."""
+
+from __future__ import annotations
+
+import random
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from anabranch.graph.model import Graph
+from tests.dataflow.channels.test_several_outputs import KINDS, met
+from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
+from tests.equivalence.test_examples import EXAMPLES, program_of
+from tests.equivalence.test_what_runs import shown
+
+
+def check(graph: Graph, folder: Path, channels: int) -> None:
+    stream = SimulatedStream(graph, Disk(folder), random.Random(channels), channels=channels, at_once=3, form="python")
+    stream.run()
+    assert set(stream.metrics.executed) == shown(stream.prepared.plan)
+
+
+@pytest.mark.parametrize(("example", "channels"), zip(EXAMPLES, cycle([2, 3, 1])))
+def test_what_an_example_executes_as_a_stream_is_what_its_plan_shows(
+    example: str, channels: int, tmp_path: Path
+) -> None:
+    check(program_of(example, tmp_path)().graph, tmp_path / "state", channels)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_operators_with_several_outputs_execute_in_a_stream_is_what_their_plan_shows(
+    kind: str, tmp_path: Path
+) -> None:
+    check(met(kind, has_regions_behind=True), tmp_path / "state", 2)
