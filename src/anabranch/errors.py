@@ -28,6 +28,17 @@ class Location:
         """The text of the line, or an empty string where the source cannot be read."""
         return linecache.getline(self.file, self.line).strip()
 
+    def without_code(self) -> Location:
+        """The same place, of which a message does not show the line: there is a password in it."""
+        return _WithoutCode(self.file, self.line)
+
+
+@dataclass(frozen=True, order=True)
+class _WithoutCode(Location):
+    @property
+    def code(self) -> str:
+        return ""
+
 
 def path_from_here(file: str) -> str:
     """A path relative to the current folder where that is shorter to read."""

@@ -174,3 +174,36 @@ def test_an_app_builds_a_program_from_its_parameters() -> None:
     program = large(limit=2.0)
     assert (program.name, dict(program.parameters)) == ("large", {"limit": 2.0})
     assert [r.sensor for r in ab.run(program).items("large")] == ["é"]
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/out.csv", "hdfs://host/folder/", "ftp://host/out.csv", "file:///out"])
+def test_nothing_is_written_below_a_folder_that_is_called_like_an_address(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (address, Path(address)):
+        with pytest.raises(ab.BuildError, match="this is an address"):
+            ab.from_items(Flat, FLAT).write_csv(path)
+        with pytest.raises(ab.BuildError, match="this is an address"):
+            ab.read_csv(path, Flat)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_called_like_an_address_is_named_with_a_dot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ab.run(ab.from_items(Flat, FLAT).write_csv("./s3:/out.csv"))
+    assert ab.run(ab.read_csv("./s3:/out.csv", Flat).collect("out")).items("out") == FLAT
+
+
+def test_what_is_secret_in_an_address_is_in_no_message() -> None:
+    address = "s3://key:SECRET@bucket/out.csv?token=SECRET"
+    for build in (
+        lambda: ab.from_items(Flat, FLAT).write_csv("s3://key:SECRET@bucket/out.csv?token=SECRET"),
+        lambda: ab.read_csv("s3://key:SECRET@bucket/out.csv?token=SECRET", Flat),
+        lambda: ab.read_csv(Path(address), Flat),
+    ):
+        with pytest.raises(ab.BuildError, match=r"bucket/out\.csv") as caught:
+            build()
+        assert "SECRET" not in str(caught.value)

@@ -13,6 +13,7 @@ from anabranch.api.where import Caller, caller
 from anabranch.errors import BuildError, Location, shown
 from anabranch.graph.model import Definition
 from anabranch.graph.schema import AttributeType, Schema
+from anabranch.operators.formats.addresses import scheme_of, without_secrets
 
 if TYPE_CHECKING:
     from typing import Self
@@ -273,3 +274,16 @@ def check_path(path: object, where: Caller) -> None:
             location=where.location,
             hint="check how the path is made",
         )
+    _check_address(name, where)
+
+
+def _check_address(path: str, where: Caller) -> None:
+    scheme = scheme_of(path)
+    if scheme is None:
+        return
+    shown_path = without_secrets(path)
+    raise BuildError(
+        f"{shown_path}: this is an address, and files are read and written in file systems only",
+        location=where.location if shown_path == path else where.location.without_code(),
+        hint=f"leave {scheme}:// out" if scheme == "file" else "copy what is there, or mount it, and name its path",
+    )
