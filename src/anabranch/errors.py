@@ -146,13 +146,13 @@ class RunError(AnabranchError):
     """
 
     result: object = None
-    kept: Mapping[str, Path] = MappingProxyType({})
+    kept: Mapping[str, Path | str] = MappingProxyType({})
 
     def _kept_lines(self) -> list[str]:
         return [kept_in_words(self.kept.values())] if self.kept else []
 
 
-def kept_in_words(places: Iterable[Path]) -> str:
+def kept_in_words(places: Iterable[Path | str]) -> str:
     """Where the outputs are that a run did not complete, as a line of a message."""
     names = [path_from_here(str(place)) for place in places]
     more = f" and {len(names) - _MOST_KEPT_SHOWN} more" if len(names) > _MOST_KEPT_SHOWN else ""

@@ -13,7 +13,7 @@ from anabranch.api.where import Caller, caller
 from anabranch.errors import BuildError, Location, shown
 from anabranch.graph.model import Definition
 from anabranch.graph.schema import AttributeType, Schema
-from anabranch.operators.formats.addresses import scheme_of, without_secrets
+from anabranch.operators.formats.addresses import FilePath, file_at, without_secrets
 
 if TYPE_CHECKING:
     from typing import Self
@@ -250,9 +250,10 @@ def check_count(count: object, what: str, where: Caller) -> None:
         )
 
 
-def check_path(path: object, where: Caller) -> None:
+def checked_path(path: object, where: Caller) -> FilePath:
+    """What a path of a source or a sink names."""
     name = fspath(path) if isinstance(path, PathLike) else path
-    if not isinstance(name, str):
+    if not isinstance(path, str | PathLike) or not isinstance(name, str):
         raise BuildError(
             f"a path must be text or a Path, not {shown(path)}",
             location=where.location,
@@ -274,16 +275,8 @@ def check_path(path: object, where: Caller) -> None:
             location=where.location,
             hint="check how the path is made",
         )
-    _check_address(name, where)
-
-
-def _check_address(path: str, where: Caller) -> None:
-    scheme = scheme_of(path)
-    if scheme is None:
-        return
-    shown_path = without_secrets(path)
-    raise BuildError(
-        f"{shown_path}: this is an address, and files are read and written in file systems only",
-        location=where.location if shown_path == path else where.location.without_code(),
-        hint=f"leave {scheme}:// out" if scheme == "file" else "copy what is there, or mount it, and name its path",
-    )
+    try:
+        return file_at(path)
+    except BuildError as problem:
+        problem.location = where.location if without_secrets(name) == name else where.location.without_code()
+        raise

@@ -21,6 +21,11 @@ def is_partial(name: str) -> bool:
     return name.endswith(PARTIAL)
 
 
+def is_part(name: str) -> bool:
+    """Whether a file has the name of one of those in a folder that a run has written."""
+    return _PART.fullmatch(name) is not None
+
+
 def is_partial_of(place: Path, target: Path) -> bool:
     """Whether a file is, or is in, what has the name of an unfinished output of that path."""
     names = re.compile(rf"{re.escape(target.name)}(\.\d+)?{re.escape(PARTIAL)}")
@@ -49,7 +54,7 @@ def forget_partial(target: Path, *, is_folder: bool) -> None:
 
 def foreign_names(folder: Path) -> list[str]:
     """What is in a folder that no run has written there as an output."""
-    return [name for name in sorted(os.listdir(folder)) if not _PART.fullmatch(name) and not is_leftover(name)]
+    return [name for name in sorted(os.listdir(folder)) if not is_part(name) and not is_leftover(name)]
 
 
 def _place_for(target: Path, *, is_folder: bool) -> Path:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.errors import SinkError
-from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
+from anabranch.operators.formats.addresses import FilePath
+from anabranch.operators.formats.atomic_file import unwritable
+from anabranch.operators.formats.output_file import OutputFile, output_file
 from anabranch.operators.formats.writer import RowWriter, Writer
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class TextRows(RowWriter):
         self._encode = encode
         self._column_encoder = column_encoder
         self._heading = heading
-        self._path = Path()
+        self._path: FilePath = Path()
         self._descriptor = -1
         self._offset = 0
         self._pending = bytearray()
@@ -130,10 +132,10 @@ def encoded_parts(batch: pa.RecordBatch, encode: EncodeColumns) -> Iterator[Enco
 class TextWriter(TextRows, Writer):
     """A file that appears when it is complete; what is no file (a device, a pipe) is written directly."""
 
-    _file: AtomicFile | None = None
+    _file: OutputFile | None = None
 
-    def open(self, path: Path, name: Path | None = None) -> None:
-        self._file = AtomicFile(path, name)
+    def open(self, path: FilePath, name: FilePath | None = None) -> None:
+        self._file = output_file(path, name)
         self._path = self._file.name
         try:
             try:
@@ -159,6 +161,10 @@ class TextWriter(TextRows, Writer):
         if failure is not None:
             raise failure
 
+    def stage(self) -> None:
+        if self._file is not None:
+            self._file.stage()
+
     def commit(self) -> None:
         if self._file is not None:
             self._file.commit()
@@ -169,7 +175,7 @@ class TextWriter(TextRows, Writer):
     def is_empty(self) -> bool:  # type: ignore[override]  # here it follows from what was written
         return self._offset + len(self._pending) <= len(self._heading.encode())
 
-    def keep(self) -> Path | None:
+    def keep(self) -> FilePath | None:
         if self._file is None:
             return None
         with suppress(SinkError):  # what stopped the run is said already
