@@ -7,6 +7,12 @@ from typing import Any
 
 from pyarrow import fs
 
+from anabranch.compiler import compile
+from anabranch.dataflow.result import Metrics
+from anabranch.engines.spark.runs.engine import run_on
+from anabranch.run import as_program
+from tests.dataflow.simulated import Simulated
+
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "AKIATESTTESTTEST",
     "AWS_SECRET_ACCESS_KEY": "THE-SECRET-OF-THE-TESTS",
@@ -53,3 +59,9 @@ class Bucket:
     def keys(self) -> list[str]:
         found = self.files.get_file_info(fs.FileSelector(self.name, recursive=True))
         return sorted(each.path.partition("/")[2] for each in found if each.is_file)
+
+
+def run_simulated(sink: Any, channels: int, stretch: int) -> None:
+    """Spark's part without Spark."""
+    graph = as_program(sink).graph
+    run_on(Simulated(), compile(graph), Metrics(), "python", channels=channels, stretch=stretch)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,7 +24,8 @@ def port() -> Iterator[int]:
     with subprocess.Popen(
         [python, str(_SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
-        assert server.stdin is not None and server.stdout is not None
+        assert server.stdin is not None
+        assert server.stdout is not None
         try:
             yield int(server.stdout.readline())
         finally:
@@ -37,3 +40,41 @@ def bucket(port: int, monkeypatch: pytest.MonkeyPatch) -> Bucket:
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
     return Bucket.made(port, f"bucket-{uuid4().hex[:12]}")
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    """Answers every question with one error, to a `HEAD` by its number alone, as S3 does."""
+
+    answer = ""
+
+    def _refuse(self) -> None:
+        body = f"<Error><Code>{self.answer}</Code><Message>{self.answer}</Message></Error>".encode()
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response(400 if self.answer == "ExpiredToken" else 403)
+        self.send_header("Content-Type", "application/xml")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _refuse
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def refusing() -> Iterator[Callable[[str], int]]:
+    """The port of a server that refuses everything with an error of that name."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def start(answer: str) -> int:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Refusing", (_Refusing,), {"answer": answer}))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return server.server_address[1]
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()

@@ -1,4 +1,4 @@
-"""A server of objects in memory, for tests: `python -m tests.addresses.s3_server` prints its port, and ends with its input."""
+"""A server of objects in memory, for tests: it prints its port, and ends with its input."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Line(NamedTuple):
     number: int
 
 
-ROWS = [Row(n, f'{n * n % 9973}, "x"\nb' if n % 7 == 0 else f"row {n}") for n in range(2_000)]
+ROWS = [Row(n, f'{n * n % 9973}, "x"\nb' if n % 7 == 0 else f"row {n}") for n in range(300)]
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ READ: dict[str, Any] = {
 def test_files_in_a_bucket_are_read_as_those_of_a_folder(
     name: str, bucket: Bucket, written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source_slices, "SLICE_SIZE", 5_000)
+    monkeypatch.setattr(source_slices, "SLICE_SIZE", 1_000)
     expected = ab.run(READ[name](str(written / name)).collect("out"), engine="sequential").items("out")
 
     found, _, error = assert_same_everywhere(READ[name](bucket.address(f"in/{name}")).collect("out"))

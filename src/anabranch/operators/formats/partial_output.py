@@ -13,7 +13,7 @@ from pathlib import Path
 from anabranch.operators.formats.hidden_places import is_leftover
 
 PARTIAL = ".partial"
-_PART = re.compile(r"part-\d{8,}\.\w+", re.ASCII)
+_PART = re.compile(r"part-\d{8,}\.\w+(\.(gz|bz2|xz|zst))?", re.ASCII)
 
 
 def is_partial(name: str) -> bool:

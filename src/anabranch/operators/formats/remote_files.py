@@ -198,43 +198,39 @@ def _reason(address: Address, text: str) -> str:
     return text
 
 
-_WORDS: tuple[tuple[str, str, str], ...] = (
-    (r"expired", "the credentials have expired", "get new ones, and run it again"),
+_SILENT = "no answer"
+_CHECK = "check them where it is read or written, in the environment of Spark's workers too"
+_WORDS: tuple[tuple[str, str, str], ...] = (  # what a server says, what that means, and what to do
+    (r"[Ee]xpired", "the credentials have expired", "get new credentials, and run it again"),
     (
-        r"InvalidAccessKeyId|INVALID_ACCESS_KEY|SIGNATURE|SignatureDoesNot|UNRECOGNIZED_CLIENT|InvalidToken|INVALID_TOKEN"
-        r"|InvalidClientTokenId|INVALID_CLIENT_TOKEN|HTTP status 401",
+        r"InvalidAccessKeyId|INVALID_ACCESS_KEY|SIGNATURE|SignatureDoesNot|UNRECOGNIZED_CLIENT|InvalidToken"
+        r"|INVALID_TOKEN|InvalidClientTokenId|INVALID_CLIENT_TOKEN|HTTP status 401",
         "the credentials are not accepted",
-        "check them",
+        _CHECK.replace("them", "the credentials"),
     ),
     (
         r"ACCESS_DENIED|AccessDenied|HTTP status 403|MISSING_AUTHENTICATION|[Nn]o credentials|PERMISSION_DENIED",
         "access is denied",
-        "check the credentials, and what they allow",
+        _CHECK.replace("them", "the credentials and what they allow,"),
     ),
     (
         r"NETWORK_CONNECTION|[Cc]ould not (resolve|connect)|UNAVAILABLE|timed? ?out|TIMEOUT",
-        "no answer",
+        _SILENT,
         "check the network",
     ),
     (r"SLOW_DOWN|THROTTL|HTTP status 503", "the server has too much to do", "try it again later"),
     (r"lib(jvm|hdfs)", "hdfs:// needs Java and libhdfs of Hadoop", "set JAVA_HOME, HADOOP_HOME and CLASSPATH"),
 )
-_WHERE = " where it is read or written, of Spark's workers too"
-_SAID = re.compile(r"(?:resolve host(?:name)?: |connect to )\S+")
+_NAMES = re.compile(r" ?'[^']*'")  # a file may be called like an error
+_SERVER = re.compile(r"(?:Failed to connect to|resolve host:) (\S+)")
 
 
 def _in_words(address: Address, text: str) -> RemoteProblem:
-    if re.search(r"NO_SUCH_BUCKET|NoSuchBucket|Bucket '.*' not found", text):
+    text = _NAMES.sub("", text)
+    if re.search(r"NO_SUCH_BUCKET|NoSuchBucket|Bucket .*not found", text):
         return _no_bucket(address)
     for pattern, words, hint in _WORDS:
         if re.search(pattern, text):
-            server = _SAID.search(text) if words == "no answer" else None
-            what = f"{words} ({server[0]})" if server else words
-            return RemoteProblem(
-                what,
-                f"{hint}; credentials are those of the environment{_WHERE}"
-                if "ccess" in words or "cred" in words
-                else hint,
-            )
-    plain = text.splitlines()[0].partition(" (Request ID")[0] if text else "it is refused"
-    return RemoteProblem(plain)
+            server = _SERVER.search(text) if words == _SILENT else None
+            return RemoteProblem(f"{words} from {server[1]}" if server else words, hint)
+    return RemoteProblem(text.splitlines()[0].partition(" (Request ID")[0] or "it is refused", "check the address")

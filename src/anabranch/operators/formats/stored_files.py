@@ -41,15 +41,19 @@ def status_of(stream: Any) -> Status:
     return Status(found.st_size, stat.S_ISREG(found.st_mode), changed=changed)
 
 
-def version_at(path: FilePath) -> str | None:
-    """What tells a file at an address from another one there; None on this machine, and where it cannot be opened."""
-    if not isinstance(path, Address):
-        return None
+def status_at(path: FilePath) -> Status | None:
+    """The same of a file that is not open; None where it cannot be opened, of which who opens it says why."""
     try:
         with open_bytes(path) as stream:
-            return status_of(stream).version
-    except OSError:  # who opens it says why
+            return status_of(stream)
+    except OSError:
         return None
+
+
+def version_at(path: FilePath) -> str | None:
+    """What tells a file at an address from another one there; None on this machine."""
+    status = status_at(path) if isinstance(path, Address) else None
+    return None if status is None else status.version
 
 
 def first_bytes(stream: BinaryIO, count: int) -> bytes:

@@ -16,6 +16,7 @@ from anabranch.graph.schema import Schema
 from anabranch.operators.base import Emission, SinkMeaning
 from anabranch.operators.formats import FILE_FORMATS, RowWriter, StreamWriter, file_format
 from anabranch.operators.formats.addresses import Address, FilePath
+from anabranch.operators.formats.compressing import check_name, suffix_of
 from anabranch.operators.formats.durability import leaving_no_folder
 from anabranch.operators.formats.output_file import output_file
 from anabranch.operators.formats.parts_folder import PartsFolder, part_in
@@ -50,6 +51,7 @@ class WriteFile(SinkDefinition):
 
     def __post_init__(self) -> None:
         file_format(self.format).check_options(self.options)
+        check_name(self.place.name, self.format)
         object.__setattr__(self, "options", dict(self.options))
         object.__setattr__(self, "record", _RECORDS[self.format])
 
@@ -101,7 +103,8 @@ class WriteFile(SinkDefinition):
 
     @property
     def _suffix(self) -> str:
-        return _SUFFIXES.get(self.format, self.format)
+        suffix = _SUFFIXES.get(self.format, self.format)
+        return suffix + suffix_of(self.place.name) if self.is_folder else suffix
 
     def meaning(self, operator: Operator) -> WriteFileMeaning:
         return WriteFolderMeaning(operator, self) if self.is_folder else WriteFileMeaning(operator, self)
