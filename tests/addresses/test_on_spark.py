@@ -1,4 +1,4 @@
-"""Objects are read and written by the tasks of a real Spark, whose workers find the credentials in their environment."""
+"""Objects are read and written by tasks of a real Spark; its workers have the credentials of their environment."""
 
 from __future__ import annotations
 

@@ -147,6 +147,9 @@ def test_an_object_that_is_replaced_between_cutting_and_reading(kind: str, bucke
     "address",
     [
         "s3://AKIATESTTESTTEST:THE-SECRET-OF-THE-TESTS@bucket/in.csv",
+        "s3://AKIATESTTESTTEST:THE-SECRET-OF/THE-SECRET/@bucket/in.csv",
+        "s3://AKIATESTTESTTEST:THE-SECRET-OF/THE-SECRET",
+        "s3://bucket/in.csv?region=a&secret_key=a?THE-SECRET&=/x",
         "s3://bucket/in.csv?secret_key=THE-SECRET-OF-THE-TESTS",
         "abfs://container:THE-SECRET-OF-THE-TESTS@account.dfs.core.windows.net/in.csv",
         "ftp://me:THE-SECRET-OF-THE-TESTS@host/in.csv",

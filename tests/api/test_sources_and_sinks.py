@@ -176,16 +176,25 @@ def test_an_app_builds_a_program_from_its_parameters() -> None:
     assert [r.sensor for r in ab.run(program).items("large")] == ["é"]
 
 
-@pytest.mark.parametrize("address", ["s3://bucket/out.csv", "hdfs://host/folder/", "ftp://host/out.csv", "file:///out"])
+@pytest.mark.parametrize("address", ["ftp://host/out.csv", "s3a://bucket/out/", Path("s3://bucket/out.csv")])
+def test_an_address_that_is_none_of_ours_is_refused_where_it_is_given(address: str | Path) -> None:
+    for build in (lambda: ab.from_items(Flat, FLAT).write_csv(address), lambda: ab.read_csv(address, Flat)):
+        with pytest.raises(ab.BuildError, match=r"no way to read or write|a Path cannot hold an address") as refused:
+            build()
+        assert refused.value.location is not None
+        assert refused.value.hint
+
+
+@pytest.mark.parametrize("engine", ["sequential", "fused"])
+@pytest.mark.parametrize("address", ["s3://bucket/out.csv", "s3://bucket/folder/"])
 def test_nothing_is_written_below_a_folder_that_is_called_like_an_address(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for path in (address, Path(address)):
-        with pytest.raises(ab.BuildError, match="this is an address"):
-            ab.from_items(Flat, FLAT).write_csv(path)
-        with pytest.raises(ab.BuildError, match="this is an address"):
-            ab.read_csv(path, Flat)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(ab.SinkError, match=r"s3://bucket/.*: (no answer|access is denied)"):
+        ab.run(ab.from_items(Flat, FLAT).write_csv(address), engine=engine)
     assert not list(tmp_path.iterdir())
 
 

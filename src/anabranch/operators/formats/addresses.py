@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 from anabranch.errors import BuildError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # with one slash, as a `Path` has it
-_ACCOUNT = re.compile(r"(:/+)[^/]*@")  # who asks: it may hold a password
-_OPTIONS = re.compile(r"\?([A-Za-z_]+=[^&?]*(?:&[A-Za-z_]+=[^&?]*)*)$")  # at the end; other `?` are of globs
+_OPTIONS = re.compile(r"\?([A-Za-z_]+=.*)$", re.DOTALL)  # at the end; other `?` are of globs
+_PASSWORD = re.compile(r"[^/:]*:(?!\d*(/|$))")  # a name and a colon, but no port
 _OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
     "s3": ("endpoint_override", "region", "scheme"),
     "gs": ("endpoint_override", "scheme"),
@@ -79,7 +79,15 @@ def scheme_of(path: str) -> str | None:
 
 def without_secrets(address: str) -> str:
     """An address as it may be shown: without who asks, and without its options."""
-    return _OPTIONS.sub("", _ACCOUNT.sub(r"\1", address))
+    found = _SCHEME.match(address)
+    start = 0 if found is None else found.end()
+    plain = _OPTIONS.sub("", address[start:])
+    root = plain.partition("/")[0]
+    if _PASSWORD.match(plain):  # a password may hold slashes
+        plain = plain.rpartition("@")[2] if "@" in plain else "…"
+    elif "@" in root:
+        plain = plain[root.rindex("@") + 1 :]
+    return address[:start] + plain
 
 
 def file_at(path: str | os.PathLike[str] | Address) -> FilePath:
@@ -112,7 +120,9 @@ def is_named_as_folder(path: object) -> bool:
 def _local(text: str) -> Path:
     parts = urlsplit(text)
     if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
-        raise BuildError(f"{text}: this names another machine, or no path", hint="write file:///folder/calls.csv")
+        raise BuildError(
+            f"{without_secrets(text)}: this names another machine, or no path", hint="write file:///folder/calls.csv"
+        )
     return Path(unquote(text[text.index(parts.path) :]))
 
 
@@ -121,12 +131,13 @@ def _parsed(scheme: str, text: str) -> Address:
     options = _options(scheme, text, shown)
     root, _, path = _OPTIONS.sub("", text).partition("://")[2].partition("/")
     account, has_account, host = root.rpartition("@")
-    if has_account and not (scheme == "abfs" and account and ":" not in account):
+    is_container = scheme == "abfs" and account and ":" not in account
+    if _PASSWORD.match(root) or (has_account and not is_container):
         raise BuildError(
             f"{shown}: an address with a name or a password in it", hint=f"leave it out: {_IN_ENVIRONMENT}"
         )
     if not host and scheme != "hdfs":
-        raise BuildError(f"{text}: the address names no {'account' if scheme == 'abfs' else 'bucket'}", hint=_EXAMPLE)
+        raise BuildError(f"{shown}: the address names no {'account' if scheme == 'abfs' else 'bucket'}", hint=_EXAMPLE)
     path = path.strip("/")
     if "//" in path:
         raise BuildError(f"{shown}: there is a name without a letter in it, between two slashes", hint=_EXAMPLE)
@@ -138,7 +149,7 @@ _EXAMPLE = 'for example "s3://bucket/folder/calls.csv"'
 
 def _options(scheme: str, text: str, shown: str) -> dict[str, str]:
     query = _OPTIONS.search(text)
-    options = dict(each.split("=", 1) for each in query[1].split("&")) if query else {}
+    options = dict(each.partition("=")[::2] for each in query[1].split("&")) if query else {}
     for name in options:
         if name not in _OPTIONS_OF[scheme]:
             raise BuildError(

@@ -83,7 +83,8 @@ class Decompressed(io.RawIOBase):
         try:
             return self._read(PIECE)
         except Exception as problem:  # each library has errors of its own
-            self._problem = OSError(_in_words(problem))
+            is_of_server = isinstance(problem, OSError) and hasattr(problem, "hint")
+            self._problem = problem if is_of_server else OSError(_in_words(problem))
         raise self._problem
 
     def readinto(self, buffer: Any, /) -> int:

@@ -141,7 +141,8 @@ def _system(address: Address) -> tuple[Any, str]:
     """The file system of an address, and what that calls the file."""
     said = tuple(sorted((name, value) for name, value in os.environ.items() if name.startswith(_CREDENTIALS)))
     files, base = _made(address.scheme, address.root, address.options, said)
-    return files, f"{base.rstrip('/')}/{address.path}".rstrip("/") or "/"
+    path = f"{base.rstrip('/')}/{address.path}".rstrip("/")
+    return files, path or "/" if address.scheme == "hdfs" else path.lstrip("/")
 
 
 @lru_cache(maxsize=16)
@@ -155,7 +156,7 @@ def _made(scheme: str, root: str, options: tuple[tuple[str, str], ...], said: tu
         retry = fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS)
         return fs.S3FileSystem(**given, connect_timeout=_CONNECT, request_timeout=_REQUEST, retry_strategy=retry), root
     if scheme == "gs":
-        options = (*options, ("retry_limit_seconds", str(_REQUEST)))
+        options = (*options, ("retry_limit_seconds", str(_CONNECT)))
     query = "&".join(f"{name}={value}" for name, value in options)
     made: tuple[Any, str] = fs.FileSystem.from_uri(f"{scheme}://{root}/" + (f"?{query}" if query else ""))
     return made

@@ -102,6 +102,8 @@ class RemoteFolder:
 
     def _check(self) -> list[Address]:
         """What is there; it may be replaced where that is what an earlier run wrote."""
+        if not self.path.path:
+            raise SinkError(f"{self.path}: is a bucket", hint=f"name a folder in it: {self.path}output/")
         found = remote_files.found_at(self.path)
         if found is not None and not found.is_folder:
             raise SinkError(

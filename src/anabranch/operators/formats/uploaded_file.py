@@ -59,10 +59,20 @@ class UploadedFile:
 
     def stage(self) -> None:
         """All that can fail before the file takes its place: behind it, only a copy is left to do."""
-        if not self._is_part and not self._is_staged:
+        if self._is_part:
+            self._put_part()
+        elif not self._is_staged:
             with putting_to(self.name):
                 self._stage()
                 self._is_staged = True
+
+    def _put_part(self) -> None:
+        """A part is beside the folder, which will say what it is: it needs no other name meanwhile."""
+        if not self._is_done:
+            with putting_to(self.name):
+                _to_its_end(lambda: remote_files.upload(self.place, self.path))
+            self._is_done = True
+            self._remove()
 
     def _stage(self) -> None:
         self._has_staged = True  # before it is
@@ -70,11 +80,11 @@ class UploadedFile:
 
     def commit(self, *, durable: bool = False) -> None:
         """Put the file at its place; a second call does no harm."""
+        self.stage()
         if self._is_done:
             return
-        self.stage()
         with putting_to(self.name):
-            if self._is_part or self.place.stat().st_size > _LARGEST_COPIED:
+            if self.place.stat().st_size > _LARGEST_COPIED:
                 _to_its_end(lambda: remote_files.upload(self.place, self.path))
             else:
                 _to_its_end(lambda: remote_files.copy(self._staged, self.path))
@@ -104,6 +114,9 @@ class UploadedFile:
 
     def discard(self) -> None:
         """Leave no trace."""
+        if self._is_part and self._is_done:
+            with suppress(OSError):
+                remote_files.delete(self.path)
         self._remove()
 
     @property

@@ -1,4 +1,4 @@
-"""A sink at an address that is not supported."""
+"""A sink at an address that nothing is written to."""
 
 from typing import NamedTuple
 
@@ -13,4 +13,4 @@ class Call(NamedTuple):
 
 @ab.app
 def app() -> None:
-    ab.from_items(Call, [Call(1, "425", 0.0)]).write_parquet("s3://bucket/calls.parquet")
+    ab.from_items(Call, [Call(1, "425", 0.0)]).write_parquet("webdav://host/calls.parquet")

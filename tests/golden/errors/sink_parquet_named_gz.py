@@ -1,4 +1,4 @@
-"""A source at an address that is not supported."""
+"""A Parquet file that would not be compressed as its name says."""
 
 from typing import NamedTuple
 
@@ -13,4 +13,4 @@ class Call(NamedTuple):
 
 @ab.app
 def app() -> None:
-    ab.read_csv("ftp://host/calls.csv", Call).collect("out")
+    ab.from_items(Call, [Call(1, "425", 0.0)]).write_parquet("calls.parquet.gz")
