@@ -28,6 +28,17 @@ class Location:
         """The text of the line, or an empty string where the source cannot be read."""
         return linecache.getline(self.file, self.line).strip()
 
+    def without_code(self) -> Location:
+        """The same place, of which a message does not show the line: there is a password in it."""
+        return _WithoutCode(self.file, self.line)
+
+
+@dataclass(frozen=True, order=True)
+class _WithoutCode(Location):
+    @property
+    def code(self) -> str:
+        return ""
+
 
 def path_from_here(file: str) -> str:
     """A path relative to the current folder where that is shorter to read."""
@@ -135,13 +146,13 @@ class RunError(AnabranchError):
     """
 
     result: object = None
-    kept: Mapping[str, Path] = MappingProxyType({})
+    kept: Mapping[str, Path | str] = MappingProxyType({})
 
     def _kept_lines(self) -> list[str]:
         return [kept_in_words(self.kept.values())] if self.kept else []
 
 
-def kept_in_words(places: Iterable[Path]) -> str:
+def kept_in_words(places: Iterable[Path | str]) -> str:
     """Where the outputs are that a run did not complete, as a line of a message."""
     names = [path_from_here(str(place)) for place in places]
     more = f" and {len(names) - _MOST_KEPT_SHOWN} more" if len(names) > _MOST_KEPT_SHOWN else ""

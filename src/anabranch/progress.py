@@ -21,6 +21,7 @@ from anabranch.dataflow.result import Flow, Metrics, Result
 from anabranch.errors import path_from_here
 from anabranch.graph.model import Graph
 from anabranch.operators.formats import file_format
+from anabranch.operators.formats.addresses import Address
 from anabranch.operators.sinks import WriteFile, WriteTcp
 
 if TYPE_CHECKING:
@@ -254,8 +255,12 @@ def print_files(console: Console, graph: Graph, metrics: Metrics) -> None:
     """The first tuples of every file that a program wrote as small tables, a line each: the file has it all."""
     for operator in graph.sinks:
         sink = operator.definition
-        if isinstance(sink, WriteFile) and Path(sink.path).is_file():
-            count = metrics[operator.id].received
+        if not isinstance(sink, WriteFile):
+            continue
+        count = metrics[operator.id].received
+        if isinstance(sink.path, Address):
+            _print_count(console, str(sink.path), count)
+        elif Path(sink.path).is_file():
             _print_count(console, str(sink.path), count)
             rows = file_format(sink.format).read(Path(sink.path), operator.inputs[0].schema, **sink.options)
             _print_table(console, list(itertools.islice(rows, _FILE_ROWS_SHOWN)), count, _in_short)

@@ -174,3 +174,45 @@ def test_an_app_builds_a_program_from_its_parameters() -> None:
     program = large(limit=2.0)
     assert (program.name, dict(program.parameters)) == ("large", {"limit": 2.0})
     assert [r.sensor for r in ab.run(program).items("large")] == ["é"]
+
+
+@pytest.mark.parametrize("address", ["ftp://host/out.csv", "s3a://bucket/out/", Path("s3://bucket/out.csv")])
+def test_an_address_that_is_none_of_ours_is_refused_where_it_is_given(address: str | Path) -> None:
+    for build in (lambda: ab.from_items(Flat, FLAT).write_csv(address), lambda: ab.read_csv(address, Flat)):
+        with pytest.raises(ab.BuildError, match=r"no way to read or write|a Path cannot hold an address") as refused:
+            build()
+        assert refused.value.location is not None
+        assert refused.value.hint
+
+
+@pytest.mark.parametrize("engine", ["sequential", "fused"])
+@pytest.mark.parametrize("address", ["s3://bucket/out.csv", "s3://bucket/folder/"])
+def test_nothing_is_written_below_a_folder_that_is_called_like_an_address(
+    address: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(ab.SinkError, match=r"s3://bucket/.*: (no answer|access is denied)"):
+        ab.run(ab.from_items(Flat, FLAT).write_csv(address), engine=engine)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_called_like_an_address_is_named_with_a_dot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ab.run(ab.from_items(Flat, FLAT).write_csv("./s3:/out.csv"))
+    assert ab.run(ab.read_csv("./s3:/out.csv", Flat).collect("out")).items("out") == FLAT
+
+
+def test_what_is_secret_in_an_address_is_in_no_message() -> None:
+    address = "s3://key:SECRET@bucket/out.csv?token=SECRET"
+    for build in (
+        lambda: ab.from_items(Flat, FLAT).write_csv("s3://key:SECRET@bucket/out.csv?token=SECRET"),
+        lambda: ab.read_csv("s3://key:SECRET@bucket/out.csv?token=SECRET", Flat),
+        lambda: ab.read_csv(Path(address), Flat),
+    ):
+        with pytest.raises(ab.BuildError, match=r"bucket/out\.csv") as caught:
+            build()
+        assert "SECRET" not in str(caught.value)

@@ -296,6 +296,10 @@ def test_a_column_that_is_there_twice_is_refused() -> None:
     assert given(ab.from_pandas(other, Sensor)) == exact([Sensor("a", 1.0)])
 
 
+def sparse(values: list[Any]) -> pd.DataFrame:
+    return pd.DataFrame({"v": pd.arrays.SparseArray(values)})
+
+
 @pytest.mark.parametrize(
     ("make", "message", "hint"),
     [
@@ -333,6 +337,16 @@ def test_a_column_that_is_there_twice_is_refused() -> None:
             lambda: ab.from_pandas(pd.DataFrame({"v": pd.to_datetime(["2024-01-01"])}), maybe(dt.date)),
             "cannot be read as date",
             'frame["v"].dt.date',
+        ),
+        *(
+            (
+                lambda values=values, kind=kind: ab.from_pandas(
+                    pd.DataFrame({"v": pd.arrays.SparseArray(values)}), maybe(kind)
+                ),
+                "column 'v' is sparse (Sparse[",
+                'frame["v"].sparse.to_dense()',
+            )
+            for values, kind in (([0, 0, 1], int), ([0.0, 1.5], float), ([True, False], bool), (["a", None], str))
         ),
     ],
 )

@@ -95,6 +95,66 @@ def test_operators_of_cells_are_parallel_and_an_edited_cell_is_taken_as_it_is_no
     assert text_of(shown[7]).strip() == "True Reading(sensor='b', value=-2500.0)"
 
 
+def test_operators_are_parallel_whose_imports_helpers_and_tables_are_in_other_cells(tmp_path: Path) -> None:
+    cells = [
+        "import math\nfrom typing import NamedTuple\nimport anabranch as ab",
+        "RATES = {'a': 2.0, 'b': 3.0}",
+        "class Reading(NamedTuple):\n    sensor: str\n    value: float",
+        "def scaled(value):\n    return math.sqrt(value)",
+        "def rated(reading: Reading) -> Reading:\n"
+        "    return Reading(reading.sensor, RATES[reading.sensor] * scaled(reading.value))",
+        "@ab.app\ndef app():\n    ab.from_items(Reading, [Reading('a', 4.0)]).map(rated).collect('out')",
+        "print(ab.explain(app).is_parallel('rated'), ab.run(app, engine='fused').items('out'))",
+        "RATES['a'] = 5.0",
+        "print(ab.run(app, engine='fused').items('out'))",
+    ]
+    outputs = run(cells, tmp_path)
+    assert text_of(outputs[6]).strip() == "True [Reading(sensor='a', value=4.0)]"
+    assert text_of(outputs[8]).strip() == "[Reading(sensor='a', value=10.0)]"
+
+
+@pytest.mark.slow
+def test_a_run_and_a_stream_on_spark_in_a_kernel(tmp_path: Path) -> None:
+    program = """
+from pathlib import Path
+
+def said(reading: Reading) -> Reading:
+    print("seen", reading.value)
+    return reading
+
+def write(name, value):
+    Path("in", f".{name}").write_text(f"sensor,value\\na,{value}\\n")
+    Path("in", f".{name}").rename(Path("in", name))
+
+@ab.app
+def bounded():
+    ab.from_items(Reading, [Reading("a", float(n)) for n in range(3)]).map(said).collect("out")
+
+@ab.app
+def live():
+    ab.read_csv("in", Reading).process(Total, key="sensor").write_csv("out.csv")
+
+Path("in").mkdir()
+write("1.csv", 1)
+"""
+    cells = [
+        IMPORTS,
+        program,
+        "print(ab.run(bounded, engine='spark', master='local[2]', channels=2).items('out'))",
+        "query = ab.start(live, checkpoint='state', master='local[2]', channels=2)\nquery",
+        "import time\nend = time.monotonic() + 100\n"
+        "while not Path('out.csv').exists() or 'a,1.0' not in Path('out.csv').read_text():\n"
+        "    assert time.monotonic() < end\n    time.sleep(0.2)\nwrite('2.csv', 2)\n",
+        "result = query.finish()\ntime.sleep(1.5)\nprint(Path('out.csv').read_text())",
+    ]
+    outputs = run(cells, tmp_path)
+    assert "seen 0.0\nseen 1.0\nseen 2.0\n" in text_of(outputs[2])
+    assert "[Reading(sensor='a', value=0.0)" in text_of(outputs[2])
+    assert "sensor,value\na,1.0\na,3.0" in text_of(outputs[5])
+    page = html_of(outputs[3])  # as it was shown last
+    assert "which has ended" in page, page
+
+
 def test_what_goes_on_is_shown_live(tmp_path: Path) -> None:
     live = """
 import time

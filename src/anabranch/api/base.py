@@ -13,6 +13,7 @@ from anabranch.api.where import Caller, caller
 from anabranch.errors import BuildError, Location, shown
 from anabranch.graph.model import Definition
 from anabranch.graph.schema import AttributeType, Schema
+from anabranch.operators.formats.addresses import FilePath, file_at, without_secrets
 
 if TYPE_CHECKING:
     from typing import Self
@@ -249,9 +250,10 @@ def check_count(count: object, what: str, where: Caller) -> None:
         )
 
 
-def check_path(path: object, where: Caller) -> None:
+def checked_path(path: object, where: Caller) -> FilePath:
+    """What a path of a source or a sink names."""
     name = fspath(path) if isinstance(path, PathLike) else path
-    if not isinstance(name, str):
+    if not isinstance(path, str | PathLike) or not isinstance(name, str):
         raise BuildError(
             f"a path must be text or a Path, not {shown(path)}",
             location=where.location,
@@ -273,3 +275,8 @@ def check_path(path: object, where: Caller) -> None:
             location=where.location,
             hint="check how the path is made",
         )
+    try:
+        return file_at(path)
+    except BuildError as problem:
+        problem.location = where.location if without_secrets(name) == name else where.location.without_code()
+        raise

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar
 
-from anabranch.api.base import check_attributes, check_path
+from anabranch.api.base import check_attributes, checked_path
 from anabranch.api.draft import add_node
 from anabranch.api.signatures import check_arity, checked_schema
 from anabranch.api.stream import Stream
@@ -261,9 +260,9 @@ def _files(
     where: Caller,
 ) -> Stream[Any]:
     schema, order, partition = source_schema(type, order_by, partition_by, where)
-    check_path(path, where)
+    place = checked_path(path, where)
     with where.blamed():
-        return stream_from(ReadFiles(format, schema, Path(path), options, order, partition), schema, where, on_error)
+        return stream_from(ReadFiles(format, schema, place, options, order, partition), schema, where, on_error)
 
 
 def stream_from(definition: SourceDefinition, schema: Schema, where: Caller, on_error: str) -> Stream[Any]:

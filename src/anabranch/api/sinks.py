@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar
 
-from anabranch.api.base import Sink, StreamBase, check_path
+from anabranch.api.base import Sink, StreamBase, checked_path
 from anabranch.api.draft import add_node
 from anabranch.api.signatures import check_takes
 from anabranch.api.where import Caller, caller
 from anabranch.errors import BuildError
+from anabranch.operators.formats.addresses import is_named_as_folder
 from anabranch.operators.formats.partial_output import PARTIAL, is_partial
 from anabranch.operators.sinks import Collect, ForEach, SinkDefinition, WriteFile, WriteTcp
 
@@ -139,16 +139,15 @@ class SinkOperators(StreamBase[T]):
         return self._sink(ForEach(fn, ordered), where, on_error)
 
     def _file(self, format: str, path: Target, ordered: bool, where: Caller, **options: Any) -> Sink:
-        check_path(path, where)
-        if is_partial(Path(path).name):
+        place = checked_path(path, where)
+        if is_partial(place.name):
             raise BuildError(
                 f"{path}: the name says that a run did not complete it",
                 location=where.location,
                 hint=f"leave {PARTIAL} out: what a run writes before an error is kept under such a name",
             )
-        is_folder = isinstance(path, str) and path.endswith("/")
         with where.blamed():
-            return self._sink(WriteFile(format, Path(path), options, ordered, is_folder), where)
+            return self._sink(WriteFile(format, place, options, ordered, is_named_as_folder(path)), where)
 
     def _sink(self, definition: SinkDefinition, where: Caller, on_error: str = "stop") -> Sink:
         with where.blamed():

@@ -19,6 +19,7 @@ from anabranch.explain import PLANNED_ENGINES, Explanation, explain
 from anabranch.graph.format import why_not_lines
 from anabranch.graph.phrases import is_partitioned_into_regions, why_sequential
 from anabranch.graph.settings import FUSIONS
+from anabranch.operators.formats.addresses import scheme_of, without_secrets
 from anabranch.operators.formats.atomic_file import AtomicFile, writing_to
 from anabranch.run import FORMS
 
@@ -107,6 +108,8 @@ def _write(explanation: Explanation, is_json: bool, is_code: bool, svg: str | No
 
 def _write_file(path: Path, text: str) -> None:
     """Complete or not at all, whatever was there before."""
+    if scheme_of(str(path)) is not None:
+        raise UsageError(f"{without_secrets(str(path))}: is an address", hint="name a file")
     file = AtomicFile(path)
     try:
         with writing_to(path):

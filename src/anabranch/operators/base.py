@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from anabranch.graph.model import Definition, Operator
+from anabranch.operators.formats.addresses import FilePath
 
 
 class _Marker:
@@ -93,7 +94,7 @@ class SinkMeaning(Meaning):
     def close(self) -> None:
         """Make what was written last: the run has succeeded."""
 
-    def keep(self) -> Path | None:
+    def keep(self) -> FilePath | None:
         """Instead of `close`, for a run that did not succeed: where what was written is now, if it is somewhere."""
         self.close()
         return None

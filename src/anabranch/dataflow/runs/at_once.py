@@ -10,6 +10,7 @@ from anabranch.dataflow.sources.partition_keys import guard_partitions
 from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.dataflow.tail.tail import Tail
 from anabranch.dataflow.transport.shipping import Job
+from anabranch.operators.formats.stored_files import full_name
 
 
 class AtOnce(Execution):
@@ -21,7 +22,7 @@ class AtOnce(Execution):
 
     def begin(self, folder: str) -> list[Job]:
         self.tail.spool = folder
-        parts = str(self.parts.folder.place) if self.parts is not None else ""
+        parts = full_name(self.parts.folder.place) if self.parts is not None else ""
         job = self.config.job(self.phase, folder, is_ordered=self.tail.is_ordered, parts=parts)
         self.arriving = guard_partitions(self.config.transport.rows(job), job)
         return [job]

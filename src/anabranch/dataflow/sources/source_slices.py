@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from anabranch.codegen.chunks import Chunk
@@ -15,6 +14,7 @@ from anabranch.dataflow.sources.source_count import Failed
 from anabranch.graph.model import Graph, Operator
 from anabranch.graph.values import ValueProblem, normalizer
 from anabranch.operators.base import Unreadable
+from anabranch.operators.formats.stored_files import size_of
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.from_items import FromItems, unreadable_item
@@ -73,16 +73,8 @@ def _is_too_large(part: Slice) -> bool:
 
 def _bytes_of_slice(files: ReadFiles, stretch: int, cores: int) -> int:
     """A slice is a few stretches, but small enough that all cores have some."""
-    total = sum(map(_size, files.files()))
+    total = sum(size_of(path) or 0 for path in files.files())  # of what is gone by now, opening it says so
     return max(1, min(SLICE_SIZE, max(stretch * _BYTES_PER_TUPLE, total // (cores * _SLICES_PER_CORE))))
-
-
-def _size(path: Path) -> int:
-    """What is gone by now, or a link that leads nowhere, is said when it is opened."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _numbers(count: int, stretch: int) -> tuple[Numbers, ...]:

@@ -19,6 +19,8 @@ from anabranch.dataflow.streams.tcp_spool import TcpSpool
 from anabranch.errors import AnabranchError, SourceError
 from anabranch.graph.model import Graph, Operator
 from anabranch.operators.formats import file_format
+from anabranch.operators.formats.addresses import Address, FilePath
+from anabranch.operators.formats.stored_files import from_full_name, open_bytes, size_of, status_at, version_at
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.from_items import FromItems
@@ -28,6 +30,7 @@ from anabranch.operators.sources.read_files import ReadFiles
 from anabranch.operators.sources.read_tcp import ReadTcp
 
 _EVERY = 0.05  # seconds: how often it is looked
+_EVERY_AT_ADDRESSES = 1.0  # where each look costs money
 _SLICE = 4 * 2**20  # bytes
 _A_ROW = 64  # bytes, of which some are no blanks, as a rule
 _MOST_AHEAD = 4_096  # entries that nobody has processed yet
@@ -70,12 +73,13 @@ class FilesArriving:
         self._has_pattern = has_pattern(self.definition.pattern)
         self._known: set[str] = set()  # where they are
         self._names: set[str] = set()  # of known ones, as this run finds them
-        self._without_rows: dict[str, tuple[int, int]] = {}  # and how long they were, and changed when
+        self._without_rows: dict[str, tuple[int, int] | str] = {}  # and how long they were, and changed when
+        self._next_look = 0.0
         self._begun: Entry | None = None  # the last of a file that more should follow of
 
     def knows(self, entry: Entry) -> None:
         if isinstance(entry.piece, Slice):
-            self._known.add(os.path.abspath(entry.piece.path))
+            self._known.add(_whole(entry.piece.path))
             self._begun = entry if entry.left else None
         else:
             self.has_ended = True
@@ -91,55 +95,86 @@ class FilesArriving:
                 yield from self._rest(self._begun)
                 self._begun = None
             is_last = is_ending or not self._has_pattern
+            if not is_last and not self._is_due():
+                return
             for name in self._new_names():
-                slices = self._slices(Path(name)) if is_last else self._slices_by_now(name)
-                yield from self._entries(Path(name), slices)
+                path = from_full_name(name)
+                slices = self._slices(path) if is_last else self._slices_by_now(name)
+                yield from self._entries(path, slices)
                 if slices:
-                    self._known.add(os.path.abspath(name))
+                    self._known.add(_whole(name))
                     self._names.add(name)
         if is_last:
             self.has_ended = True
             yield Entry(self.source.id, None, time.time())
 
+    def _is_due(self) -> bool:
+        """A server is not asked all the time."""
+        if isinstance(self.definition.pattern, Address):
+            if time.monotonic() < self._next_look:
+                return False
+            self._next_look = time.monotonic() + _EVERY_AT_ADDRESSES
+        return True
+
     def _new_names(self) -> list[str]:
         """Of files that are not known. Known ones may be many: they are not asked for anything."""
         if not self._has_pattern:
-            names = [str(path) for path in matching_files(self.definition.pattern)]
+            names = [_text(path) for path in matching_files(self.definition.pattern)]
         else:
             names = matching_names(self.definition.pattern)
         new = [name for name in names if name not in self._names]
-        known = [name for name in new if os.path.abspath(name) in self._known]
+        known = [name for name in new if _whole(name) in self._known]
         self._names.update(known)
-        return [name for name in new if name not in self._names and not os.path.isdir(name)]
+        new = [name for name in new if name not in self._names]
+        if isinstance(self.definition.pattern, Address):
+            return new
+        return [name for name in new if not os.path.isdir(name)]
 
     def _slices_by_now(self, name: str) -> list[Slice]:
         """None where the file has no rows yet, or is gone again: then it is looked at again another time."""
+        path = from_full_name(name)
+        if isinstance(path, Address):
+            return self._slices_at(path)
         try:
             status = os.stat(name)
         except OSError:
-            return self._slices(Path(name)) if os.path.lexists(name) else []
+            return self._slices(path) if os.path.lexists(name) else []
         as_it_is = status.st_size, status.st_mtime_ns
         is_empty = stat.S_ISREG(status.st_mode) and status.st_size == 0
         if is_empty or self._without_rows.get(name) == as_it_is:
             return []
-        slices = self._slices(Path(name))
-        if not slices or self._is_blank(Path(name), slices[0]):
+        slices = self._slices(path)
+        if not slices or self._is_blank(path, slices[0]):
             self._without_rows[name] = as_it_is
             return []
         return slices if os.path.lexists(name) else []
 
-    def _is_blank(self, path: Path, first: Slice) -> bool:
+    def _slices_at(self, address: Address) -> list[Slice]:
+        """The same of an object, which is whole when it is there."""
+        status = status_at(address)
+        if status is None or status.version is None or status.size == 0:
+            return []
+        as_it_is = status.version
+        if self._without_rows.get(address.uri) == as_it_is:
+            return []
+        slices = self._slices(address)
+        if slices and not self._is_blank(address, slices[0]):
+            return slices if version_at(address) == as_it_is else []
+        self._without_rows[address.uri] = as_it_is
+        return []
+
+    def _is_blank(self, path: FilePath, first: Slice) -> bool:
         """Whether there are lines, but no row in them, as the format has it. Few files begin as those do."""
         if self.definition.format == "parquet" or first.is_uncut:
             return False
-        with suppress(OSError, SourceError), path.open("rb") as file:
+        with suppress(OSError, SourceError), open_bytes(path) as file:
             file.seek(first.start)
             if not file.read(_A_ROW).strip():
                 rows = file_format(self.definition.format).read(path, self.definition.schema, **self.definition.options)
                 return next(iter(rows), None) is None
         return False
 
-    def _slices(self, path: Path) -> list[Slice]:
+    def _slices(self, path: FilePath) -> list[Slice]:
         """A file that cannot be cut is left whole: what is wrong with it is said when its turn has come, of the file as
         it is then. Were it written down, it could not be mended."""
         slices = slices_of_file(self.definition, path, size=_SLICE)
@@ -154,7 +189,7 @@ class FilesArriving:
     def _rest(self, begun: Entry) -> Iterator[Entry]:
         """Of a file in the middle of which an earlier run was stopped or killed."""
         assert isinstance(begun.piece, Slice)
-        path = Path(begun.piece.path)
+        path = from_full_name(begun.piece.path)
         slices = self._slices(path)
         done = len(slices) - begun.left
         if done < 1 or not _is_same(slices[done - 1], begun.piece):
@@ -164,10 +199,10 @@ class FilesArriving:
             )
         yield from self._entries(path, [replace(each, name=begun.piece.name) for each in slices[done:]])
 
-    def _entries(self, path: Path, slices: Sequence[Slice]) -> Iterator[Entry]:
+    def _entries(self, path: FilePath, slices: Sequence[Slice]) -> Iterator[Entry]:
         for at, each in enumerate(slices):
             is_text = self.definition.format != "parquet" and not each.is_uncut and not each.is_compressed
-            size = each.stop - each.start if is_text else _size(path) // len(slices)
+            size = each.stop - each.start if is_text else (size_of(path) or 0) // len(slices)
             yield Entry(self.source.id, each, time.time(), size, len(slices) - at - 1)
 
     def forget(self, entry: Entry) -> None:
@@ -182,11 +217,13 @@ def _is_same(one: Slice, other: Slice) -> bool:
     return replace(one, path=other.path, name=other.name) == other
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+def _whole(name: str) -> str:
+    """A file under the same name in every folder that a stream is started in."""
+    return name if isinstance(from_full_name(name), Address) else os.path.abspath(name)
+
+
+def _text(path: FilePath) -> str:
+    return path.uri if isinstance(path, Address) else str(path)
 
 
 class NumbersArriving:

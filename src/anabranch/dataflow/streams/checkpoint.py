@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -22,9 +21,9 @@ from anabranch.dataflow.streams.sealed_files import (
     writing_to,
 )
 from anabranch.errors import UsageError, shown
+from anabranch.operators.formats.addresses import scheme_of, without_secrets
 
 FORMAT = 3  # of all that is written here
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # also as a path has it, with one slash
 _SECONDS_OF_JAVA = 30.0  # that it may outlive the process which started it
 
 
@@ -47,9 +46,9 @@ def folder_of(given: Any) -> Path:
     if not isinstance(given, str | os.PathLike) or not isinstance(os.fspath(given), str) or not os.fspath(given):
         raise UsageError(f"checkpoint={shown(given)} is no folder", hint="give its path")
     path = os.fspath(given)
-    if _URL.match(path):
+    if scheme_of(path) is not None:
         raise CheckpointError(
-            f"{path}: a checkpoint is a folder of a file system, not an address",
+            f"{without_secrets(path)}: a checkpoint is a folder of a file system, not an address",
             hint="name a folder; with several machines, one on a file system that all of them share",
         )
     if "\0" in path or os.fsencode(path).decode(errors="replace") != path:

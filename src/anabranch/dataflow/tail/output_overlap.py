@@ -8,7 +8,8 @@ from pathlib import Path
 
 from anabranch.errors import SinkError
 from anabranch.graph.model import Graph, Operator
-from anabranch.operators.formats.partial_output import is_partial_of
+from anabranch.operators.formats.addresses import Address, FilePath
+from anabranch.operators.formats.partial_output import PARTIAL, is_partial_of
 from anabranch.operators.sinks.write_file import WriteFile
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.patterns import would_find
@@ -21,7 +22,7 @@ def check_inputs_stay(graph: Graph) -> None:
         with located(source):
             found = files.files()
         for path in found:
-            if _is_replaced(Path(os.path.realpath(path)), output):
+            if _is_replaced(path, output):
                 raise SinkError(
                     f"{path}: '{sink.id}' would write to what '{source.id}' reads",
                     location=sink.location,
@@ -41,8 +42,14 @@ def check_output_is_no_input(graph: Graph) -> None:
             )
 
 
-def _is_replaced(place: Path, output: WriteFile) -> bool:
+def _is_replaced(path: FilePath, output: WriteFile) -> bool:
     """Whether a run that writes an output replaces a file, or removes it. A terminal may be read and written."""
+    if isinstance(path, Address) or isinstance(output.path, Address):
+        if not (isinstance(path, Address) and isinstance(output.path, Address)):
+            return False
+        partial = output.path.with_name(f"{output.path.name}{PARTIAL}")
+        return path in (output.path, partial) or (output.is_folder and path.is_below(output.path))
+    place = Path(os.path.realpath(path))
     if not place.is_file():
         return False
     is_inside = output.is_folder and place.is_relative_to(output.target)

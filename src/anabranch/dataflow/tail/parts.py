@@ -23,6 +23,8 @@ from anabranch.graph.model import Operator
 from anabranch.graph.order_keys import width
 from anabranch.graph.places import PARTS, Layout
 from anabranch.operators.base import SinkMeaning
+from anabranch.operators.formats.addresses import FilePath
+from anabranch.operators.formats.stored_files import from_full_name
 from anabranch.operators.sinks.base import located
 from anabranch.operators.sinks.write_file import WriteFile
 
@@ -31,7 +33,7 @@ def _not_seen(sink: Operator, what: str) -> SinkError:
     """Not all machines see the folder of an output."""
     assert isinstance(sink.definition, WriteFile)
     hint = "all machines must see the folder of an output, under the same path"
-    return SinkError(f"{Path(sink.definition.path)}/: {what}", location=sink.location, hint=hint)
+    return SinkError(f"{sink.definition.place}/: {what}", location=sink.location, hint=hint)
 
 
 class PartWriter:
@@ -43,7 +45,7 @@ class PartWriter:
         self.graph = job.layout.graph
         self.sink = self.graph.operator(self.place.operators[0])
         self.schema = self.sink.inputs[0].schema
-        self.folder = Path(job.parts)
+        self.folder = from_full_name(job.parts)
         self.metrics = Metrics()
         self.metrics.start(self.graph)
         self.sender = Sender(job.layout)
@@ -85,7 +87,9 @@ class PartWriter:
 
     @contextmanager
     def _part(self, number: int) -> Iterator[ChunkSink]:
-        if not self.folder.is_dir():  # the driver has made it, under a name that nobody else has
+        if (
+            isinstance(self.folder, Path) and not self.folder.is_dir()
+        ):  # the driver has made it, under a name that nobody else has
             raise _not_seen(self.sink, f"a worker does not see this folder ({socket.gethostname()})")
         part = part_of(self.sink, self.folder, number)
         part.meaning.open()
@@ -125,7 +129,7 @@ class PartChannel(PartWriter):
         """All of a task's are sent at its end."""
 
 
-def part_of(sink: Operator, place: Path, number: int) -> ChunkSink:
+def part_of(sink: Operator, place: FilePath, number: int) -> ChunkSink:
     """A sink of its own for one of the files."""
     assert isinstance(sink.definition, WriteFile)
     return ChunkSink(replace(sink, definition=sink.definition.part(place, number)))
@@ -162,7 +166,7 @@ class WrittenParts(SinkMeaning):
         with located(self.operator):
             self.folder.commit()
 
-    def keep(self) -> Path | None:
+    def keep(self) -> FilePath | None:
         return self.folder.keep()
 
     def discard(self) -> None:

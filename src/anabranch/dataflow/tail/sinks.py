@@ -15,6 +15,7 @@ from anabranch.dataflow.tail.interrupts import Shield
 from anabranch.errors import RunError, SharedStateError, kept_in_words
 from anabranch.graph.model import Graph
 from anabranch.operators.base import SinkMeaning
+from anabranch.operators.formats.addresses import Address
 from anabranch.operators.sinks.base import SinkDefinition
 
 
@@ -75,12 +76,12 @@ def _close(sinks: Sequence[SinkMeaning]) -> None:
 
 def _keep(sinks: Sequence[SinkMeaning], stop: BaseException) -> None:
     """Keep what each sink has, and say with the error, or the interrupt, where it is."""
-    kept: dict[str, Path] = {}
+    kept: dict[str, Path | str] = {}
     for sink in sinks:
         with suppress(Exception):  # what came first is reported
             place = sink.keep()
             if place is not None:
-                kept[sink.operator.id] = place
+                kept[sink.operator.id] = str(place) if isinstance(place, Address) else place
     if not kept:
         return
     stop.kept = kept  # type: ignore[attr-defined]  # any exception can carry an attribute

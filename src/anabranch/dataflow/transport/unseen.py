@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 
 from anabranch.errors import RunError, SourceError
+from anabranch.operators.formats.stored_files import open_bytes
 from anabranch.operators.sources.patterns import matching_files
 
 _UNSEEN = (": no such file", ": no file matches", ": permission denied", ": a part of its path is not a directory")
@@ -34,7 +35,7 @@ def seen_from_here(error: RunError) -> RunError:
 def _is_here(pattern: str) -> bool:
     try:
         for path in matching_files(pattern):
-            path.open("rb").close()
+            open_bytes(path).close()
     except (OSError, SourceError):
         return False
     return True

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anabranch.errors import SinkError
+from anabranch.operators.formats.addresses import FilePath
 from anabranch.operators.formats.durability import sync_file, sync_folder
 from anabranch.operators.formats.failures import why
 from anabranch.operators.formats.hidden_places import Reserved, is_for_parts, reserve_file
@@ -23,7 +24,7 @@ class AtomicFile:
     onto it would replace it. So is what this process has open, by a name such as `/dev/stdout`: others write there too.
     """
 
-    def __init__(self, path: Path, name: Path | None = None) -> None:
+    def __init__(self, path: Path, name: FilePath | None = None) -> None:
         """Reserve a file beside `path`; a `SinkError` says why that cannot be done.
 
         In messages it has another name where it is a part of something, whose name users know.
@@ -42,6 +43,9 @@ class AtomicFile:
     def open(self) -> int:
         """A descriptor to write with."""
         return os.open(self.place, os.O_WRONLY | os.O_CLOEXEC) if self._own is None else os.dup(self._own)
+
+    def stage(self) -> None:
+        """All that can fail before the file takes its place is done: it is on the same disk."""
 
     def commit(self, *, durable: bool = False) -> None:
         """Put the file at its place, if asked so that it outlives a crash of the machine.
@@ -146,7 +150,7 @@ _MOST_LINKS = 8
 
 
 @contextmanager
-def writing_to(path: Path) -> Iterator[None]:
+def writing_to(path: FilePath) -> Iterator[None]:
     """What the operating system says against it becomes a `SinkError` that names the path."""
     try:
         yield
@@ -154,7 +158,7 @@ def writing_to(path: Path) -> Iterator[None]:
         raise unwritable(path, problem) from None
 
 
-def unwritable(path: Path, problem: OSError) -> SinkError:
+def unwritable(path: FilePath, problem: OSError) -> SinkError:
     hint = _REMEDIES.get(problem.errno or 0)
     if not isinstance(problem, FileNotFoundError):
         return SinkError(f"{path}: {why(problem)}", hint=hint)

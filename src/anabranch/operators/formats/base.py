@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from anabranch.errors import BuildError
 from anabranch.graph.schema import Schema
+from anabranch.operators.formats.addresses import FilePath
 from anabranch.operators.formats.growing_text import GrowingTextWriter
 from anabranch.operators.formats.text_lines import open_for_reading
 from anabranch.operators.formats.text_writer import TextWriter
@@ -40,11 +40,11 @@ class Format:
                 known = f"its options are {', '.join(self.options)}" if self.options else "it has no options"
                 raise BuildError(f"format '{self.name}' has no option '{option}'", hint=known)
 
-    def probe(self, path: Path, schema: Schema, **options: Any) -> None:
+    def probe(self, path: FilePath, schema: Schema, **options: Any) -> None:
         """Raise a `SourceError` where it is clear without reading the rows that a file cannot be read."""
         raise NotImplementedError
 
-    def read(self, path: Path, schema: Schema, **options: Any) -> Iterator[Item]:
+    def read(self, path: FilePath, schema: Schema, **options: Any) -> Iterator[Item]:
         """The rows of a file in order, each a tuple or `Unreadable`, lazily and in bounded memory."""
         raise NotImplementedError
 
@@ -76,10 +76,10 @@ class TextFormat(Format):
         """What stands before the first row."""
         return ""
 
-    def probe(self, path: Path, schema: Schema, **options: Any) -> None:
+    def probe(self, path: FilePath, schema: Schema, **options: Any) -> None:
         open_for_reading(path).close()
 
-    def read(self, path: Path, schema: Schema, **options: Any) -> Iterator[Item]:
+    def read(self, path: FilePath, schema: Schema, **options: Any) -> Iterator[Item]:
         with open_for_reading(path) as stream:
             yield from self.read_stream(stream, str(path), schema, **options)
 

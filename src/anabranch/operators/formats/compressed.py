@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import shlex
 import zlib
 from collections.abc import Callable
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from anabranch.errors import SourceError
+from anabranch.operators.formats.addresses import FilePath
+from anabranch.operators.formats.stored_files import first_bytes, open_bytes
 
 PIECE = 2**16  # bytes that are decompressed at a time: before damage, what was is the same for everybody
 
@@ -59,7 +60,7 @@ class Decompressed(io.RawIOBase):
     """What is in a compressed file, from its beginning on. Damage is an `OSError` at its place."""
 
     def __init__(self, file: BinaryIO, kind: Callable[[BinaryIO], Any]) -> None:
-        self._file = file
+        self.file = file
         stream = kind(file)
         # Not `read`, which goes on until it has so much, and forgets it all at damage.
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
@@ -82,7 +83,8 @@ class Decompressed(io.RawIOBase):
         try:
             return self._read(PIECE)
         except Exception as problem:  # each library has errors of its own
-            self._problem = OSError(_in_words(problem))
+            is_of_server = isinstance(problem, OSError) and hasattr(problem, "hint")
+            self._problem = problem if is_of_server else OSError(_in_words(problem))
         raise self._problem
 
     def readinto(self, buffer: Any, /) -> int:
@@ -100,11 +102,11 @@ class Decompressed(io.RawIOBase):
         return self._at
 
     def fileno(self) -> int:
-        return self._file.fileno()
+        return self.file.fileno()
 
     def close(self) -> None:
         super().close()
-        self._file.close()
+        self.file.close()
 
 
 def _in_words(problem: Exception) -> str:
@@ -117,12 +119,9 @@ def _in_words(problem: Exception) -> str:
     return f"the compressed file is damaged: its {what} cannot be decompressed from here on"
 
 
-def decompressed(file: BinaryIO, path: Path) -> Decompressed | None:
+def decompressed(file: BinaryIO, path: FilePath) -> Decompressed | None:
     """What is in a file that is compressed. Nothing is taken from what can be read only once."""
-    try:
-        start = os.pread(file.fileno(), _LONGEST, 0)
-    except OSError:
-        return None
+    start = first_bytes(file, _LONGEST)
     if start.startswith(_ARCHIVE):
         raise SourceError(
             f"{path}: is an archive (zip), and files are read that are plain, or compressed one by one",
@@ -134,12 +133,12 @@ def decompressed(file: BinaryIO, path: Path) -> Decompressed | None:
     return None
 
 
-def how_to_decompress(path: Path) -> str | None:
+def how_to_decompress(path: FilePath) -> str | None:
     """The command for a file that `decompressed` reads; None for any other, and for what cannot be opened."""
     try:
-        if not path.is_file():
+        if isinstance(path, Path) and not path.is_file():
             return None
-        with path.open("rb") as file:
+        with open_bytes(path) as file:
             start = file.read(_LONGEST)
     except OSError:
         return None

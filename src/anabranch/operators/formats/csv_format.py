@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from anabranch.errors import BuildError, SourceError
 from anabranch.graph.schema import Schema
 from anabranch.graph.values import ValueProblem
 from anabranch.operators.base import Unreadable
+from anabranch.operators.formats.addresses import FilePath
 from anabranch.operators.formats.base import Item, TextFormat
 from anabranch.operators.formats.cells import cell_parser, cell_writer
 from anabranch.operators.formats.csv_records import CsvRecord, csv_line, csv_records
@@ -40,7 +40,7 @@ class CsvFormat(TextFormat):
                 hint='use one character that is no quote and no newline, such as ";" or "\\t"',
             )
 
-    def probe(self, path: Path, schema: Schema, **options: Any) -> None:
+    def probe(self, path: FilePath, schema: Schema, **options: Any) -> None:
         given = CsvOptions(**options)
         with open_for_reading(path) as stream:
             if given.header:

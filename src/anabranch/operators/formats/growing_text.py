@@ -28,6 +28,7 @@ class GrowingTextWriter(TextRows, StreamWriter):
     def resume(self, path: Path, position: Any | None) -> None:
         self.close()
         self._path = path
+        self._compress_as(path.name)
         self._failure = self._lost = None
         if position is None:
             self._descriptor, self._offset, self._synced = open_new(path), 0, -1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,13 +10,14 @@ import pyarrow.parquet as pq
 
 from anabranch.errors import SourceError
 from anabranch.graph.schema import Schema
+from anabranch.operators.formats.addresses import Address, FilePath
 from anabranch.operators.formats.arrow_rows import first_line, row_reader
 from anabranch.operators.formats.arrow_types import mismatch
 from anabranch.operators.formats.base import Format, Item
 from anabranch.operators.formats.compressed import how_to_decompress
 from anabranch.operators.formats.parquet_parts import ParquetParts
 from anabranch.operators.formats.parquet_writer import ParquetFileWriter
-from anabranch.operators.formats.text_lines import open_for_reading
+from anabranch.operators.formats.text_lines import changed, open_for_reading
 from anabranch.operators.formats.writer import StreamWriter, Writer
 
 _BATCH = 4096  # rows
@@ -29,11 +29,11 @@ class ParquetFormat(Format):
 
     name = "parquet"
 
-    def probe(self, path: Path, schema: Schema, **options: Any) -> None:
+    def probe(self, path: FilePath, schema: Schema, **options: Any) -> None:
         with open_parquet(path) as file:
             check_columns(file, path, schema)
 
-    def read(self, path: Path, schema: Schema, **options: Any) -> Iterator[Item]:
+    def read(self, path: FilePath, schema: Schema, **options: Any) -> Iterator[Item]:
         with open_parquet(path) as file:
             check_columns(file, path, schema)
             read_rows = row_reader(schema, str(path))
@@ -52,8 +52,8 @@ class ParquetFormat(Format):
 PARQUET = ParquetFormat()
 
 
-def open_parquet(path: Path) -> Any:
-    """The file, or a `SourceError` that says why it is none."""
+def open_parquet(path: FilePath, version: str | None = None) -> Any:
+    """The file, or a `SourceError` that says why it is none. At an address it may be another one by now."""
     open_for_reading(path).close()  # says in plain words why a file cannot be opened at all
     command = how_to_decompress(path)
     if command is not None:
@@ -62,13 +62,28 @@ def open_parquet(path: Path) -> Any:
             hint=f"decompress it first: {command}",
         )
     try:
-        return pq.ParquetFile(str(path), buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True)
+        return pq.ParquetFile(
+            _source(path, version), buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
+        )
+    except SourceError:
+        raise
     except Exception as problem:  # Arrow has no one class for what a damaged file makes it raise
         why = "" if "magic bytes" in str(problem) else f", or a damaged one: {first_line(problem)}"
         raise SourceError(f"{path}: not a Parquet file{why}") from None
 
 
-def check_columns(file: Any, path: Path, schema: Schema) -> None:
+def _source(path: FilePath, version: str | None) -> Any:
+    if not isinstance(path, Address):
+        return str(path)
+    from anabranch.operators.formats.remote_files import RemoteFile
+
+    file = RemoteFile(path)
+    if version not in (None, file.version):
+        raise changed(str(path))
+    return pa.PythonFile(file, "r")
+
+
+def check_columns(file: Any, path: FilePath, schema: Schema) -> None:
     """A `SourceError` where the file lacks a column, or has it of another type."""
     try:
         found: pa.Schema = file.schema_arrow

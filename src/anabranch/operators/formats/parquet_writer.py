@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -15,9 +14,11 @@ import pyarrow.parquet as pq
 
 from anabranch.errors import SinkError
 from anabranch.graph.schema import AttributeType, Schema
+from anabranch.operators.formats.addresses import FilePath
 from anabranch.operators.formats.arrow_batches import holds, zones
 from anabranch.operators.formats.arrow_types import arrow_schema, datetime_paths
-from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
+from anabranch.operators.formats.atomic_file import unwritable
+from anabranch.operators.formats.output_file import OutputFile, output_file
 from anabranch.operators.formats.writer import Writer
 
 _ROW_GROUP = 2**16  # rows
@@ -49,13 +50,13 @@ class ParquetFileWriter(Writer):
         self._count = 0
         self._weight = 0
         self._thread: ThreadPoolExecutor | None = None
-        self._file: AtomicFile | None = None
+        self._file: OutputFile | None = None
         self._writer: Any = None
         self._is_complete = False
         self._failure: SinkError | None = None  # met by a row of a batch, and not yet said
 
-    def open(self, path: Path, name: Path | None = None) -> None:
-        self._file = AtomicFile(path, name)
+    def open(self, path: FilePath, name: FilePath | None = None) -> None:
+        self._file = output_file(path, name)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="parquet")
         try:
             if not self._datetimes:
@@ -105,6 +106,10 @@ class ParquetFileWriter(Writer):
     def finish(self) -> None:
         self._in_thread(self._finish)
 
+    def stage(self) -> None:
+        if self._file is not None:
+            self._file.stage()
+
     def commit(self) -> None:
         file = self._file
         if file is not None:
@@ -114,7 +119,7 @@ class ParquetFileWriter(Writer):
             self._file = None
         self._end_thread()
 
-    def keep(self) -> Path | None:
+    def keep(self) -> FilePath | None:
         with suppress(SinkError):  # what stopped the run is said already
             self.complete()
         file = self._file
@@ -171,7 +176,7 @@ class ParquetFileWriter(Writer):
         return {path: has_zone for path, has_zone in self._zoned.items() if path not in self._assumed}
 
     @property
-    def _name(self) -> Path:
+    def _name(self) -> FilePath:
         assert self._file is not None
         return self._file.name
 
@@ -246,7 +251,7 @@ class ParquetFileWriter(Writer):
 class _Failures:
     """What Arrow raises while it writes becomes a `SinkError` that names the file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: FilePath) -> None:
         self._path = path
 
     def __enter__(self) -> None:

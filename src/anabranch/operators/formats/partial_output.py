@@ -13,12 +13,17 @@ from pathlib import Path
 from anabranch.operators.formats.hidden_places import is_leftover
 
 PARTIAL = ".partial"
-_PART = re.compile(r"part-\d{8,}\.\w+", re.ASCII)
+_PART = re.compile(r"part-\d{8,}\.\w+(\.(gz|bz2|xz|zst))?", re.ASCII)
 
 
 def is_partial(name: str) -> bool:
     """Whether something has the name of an output that a run did not complete."""
     return name.endswith(PARTIAL)
+
+
+def is_part(name: str) -> bool:
+    """Whether a file has the name of one of those in a folder that a run has written."""
+    return _PART.fullmatch(name) is not None
 
 
 def is_partial_of(place: Path, target: Path) -> bool:
@@ -49,7 +54,7 @@ def forget_partial(target: Path, *, is_folder: bool) -> None:
 
 def foreign_names(folder: Path) -> list[str]:
     """What is in a folder that no run has written there as an output."""
-    return [name for name in sorted(os.listdir(folder)) if not _PART.fullmatch(name) and not is_leftover(name)]
+    return [name for name in sorted(os.listdir(folder)) if not is_part(name) and not is_leftover(name)]
 
 
 def _place_for(target: Path, *, is_folder: bool) -> Path:

@@ -8,13 +8,16 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from anabranch.errors import SinkError
+from anabranch.operators.formats.addresses import Address, FilePath
 from anabranch.operators.formats.atomic_file import writing_to
 from anabranch.operators.formats.folder_swap import put_back, put_folder
 from anabranch.operators.formats.hidden_places import Reserved, is_leftover, reserve_folder
 from anabranch.operators.formats.partial_output import foreign_names, forget_partial, keep_partial
 
+AnyPath = TypeVar("AnyPath", Path, Address, FilePath)
 _EVERY = 0.25  # seconds
 _MOST_TRIES = 20
 
@@ -132,5 +135,5 @@ class PartsFolder:
             )
 
 
-def part_in(place: Path, number: int, suffix: str) -> Path:
+def part_in(place: AnyPath, number: int, suffix: str) -> AnyPath:
     return place / f"part-{number:08d}.{suffix}"

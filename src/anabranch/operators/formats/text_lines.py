@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
 from anabranch.errors import SourceError
+from anabranch.operators.formats.addresses import Address, FilePath
 from anabranch.operators.formats.compressed import decompressed
 from anabranch.operators.formats.failures import why
+from anabranch.operators.formats.stored_files import open_bytes
 
 LONGEST_ROW = 64 * 2**20  # bytes; what is longer is a broken file, and must not be held in memory
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -30,13 +32,15 @@ class LineReader(Protocol):
     def readline(self, limit: int, /) -> bytes: ...
 
 
-def open_for_reading(path: Path) -> BinaryIO:
+def open_for_reading(path: FilePath) -> BinaryIO:
     """The file as a stream of bytes, decompressed where it is compressed, or a `SourceError` that says why not."""
     try:
-        stream = path.open("rb")
+        stream = open_bytes(path)
     except OSError as problem:
-        hint = None
-        if isinstance(problem, FileNotFoundError):
+        hint = getattr(problem, "hint", None)  # of an address
+        if isinstance(problem, FileNotFoundError) and isinstance(path, Address):
+            hint = "check the address"
+        elif isinstance(problem, FileNotFoundError):
             hint = f"check the path; relative paths start at the current folder, {Path.cwd()}"
         elif isinstance(problem, IsADirectoryError):
             hint = f"name the files in it: {path}/*"
@@ -46,7 +50,18 @@ def open_for_reading(path: Path) -> BinaryIO:
     except SourceError:
         stream.close()
         raise
+    except OSError as problem:  # of an address
+        stream.close()
+        raise SourceError(f"{path}: {why(problem)}", hint=getattr(problem, "hint", None)) from None
     return stream if inner is None else io.BufferedReader(inner)
+
+
+def changed(name: str) -> SourceError:
+    """At an address there is another file than was found: what was cut of one would go on in the other."""
+    return SourceError(
+        f"{name}: it has changed since it was found",
+        hint="write files under new names, and leave them as they are",
+    )
 
 
 def text_lines(stream: LineReader, name: str, *, skip_mark: bool = True, before: int = 0) -> Iterator[Line]:
@@ -60,7 +75,8 @@ def text_lines(stream: LineReader, name: str, *, skip_mark: bool = True, before:
         try:
             raw = stream.readline(LONGEST_ROW + 1)
         except OSError as problem:
-            raise SourceError(f"{name}: {why(problem)}", where=f"{name}:{number + 1}") from None
+            hint = getattr(problem, "hint", None)
+            raise SourceError(f"{name}: {why(problem)}", where=f"{name}:{number + 1}", hint=hint) from None
         if not raw:
             return
         number += 1

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anabranch.errors import SinkError
-from anabranch.operators.formats.atomic_file import AtomicFile, unwritable
+from anabranch.operators.formats.addresses import FilePath
+from anabranch.operators.formats.atomic_file import unwritable
+from anabranch.operators.formats.compressing import PART, Compress, compressor_of
+from anabranch.operators.formats.output_file import OutputFile, output_file
 from anabranch.operators.formats.writer import RowWriter, Writer
 
 if TYPE_CHECKING:
@@ -38,17 +41,20 @@ class TextRows(RowWriter):
         self._encode = encode
         self._column_encoder = column_encoder
         self._heading = heading
-        self._path = Path()
+        self._path: FilePath = Path()
         self._descriptor = -1
         self._offset = 0
+        self._taken = 0  # bytes of text that are in the file
         self._pending = bytearray()
+        self._compress: Compress | None = None
+        self._most_pending = _BUFFER
         self._failure: SinkError | None = None  # met by a row of a batch, and not yet said
 
     def write(self, item: Any) -> None:
         if self._failure is not None:
             self._say_failure()
         self._pending += self._encode(item).encode()
-        if len(self._pending) >= _BUFFER:
+        if len(self._pending) >= self._most_pending:
             self._flush()
 
     def write_batch(self, batch: pa.RecordBatch) -> int:
@@ -77,10 +83,10 @@ class TextRows(RowWriter):
         data, ends = encoded
         added, row = 0, 0
         while row < len(ends):
-            row = min(int(ends.searchsorted(added + _BUFFER - len(self._pending))), len(ends) - 1)
+            row = min(int(ends.searchsorted(added + self._most_pending - len(self._pending))), len(ends) - 1)
             self._pending += data[added : ends[row]]
             added, row = int(ends[row]), row + 1
-            if len(self._pending) >= _BUFFER:
+            if len(self._pending) >= self._most_pending:
                 try:
                     self._flush()
                 except SinkError as problem:
@@ -98,19 +104,30 @@ class TextRows(RowWriter):
             return
         assert self._descriptor >= 0, "open before write"
         try:
-            self._write_at_offset(len(self._pending))
+            self._write_at_offset()
         except OSError as problem:
             self._pending = bytearray()
             with suppress(OSError):
                 os.ftruncate(self._descriptor, self._offset)
             raise unwritable(self._path, problem) from None
 
-    def _write_at_offset(self, size: int) -> None:
+    def _write_at_offset(self) -> None:
         done = 0
-        with memoryview(self._pending) as rows:
+        with memoryview(self._as_written()) as rows:
+            size = len(rows)
             while done < size:
                 done += os.pwrite(self._descriptor, rows[done:], self._offset + done)
+        self._taken += len(self._pending)
         self._offset, self._pending = self._offset + size, bytearray()
+
+    def _as_written(self) -> bytes | bytearray:
+        """What is pending, as it is in the file: the same each time that it is asked for."""
+        return self._pending if self._compress is None else self._compress(bytes(self._pending))
+
+    def _compress_as(self, name: str) -> None:
+        """From now on write as the name of the file says."""
+        self._compress = compressor_of(name)
+        self._most_pending = _BUFFER if self._compress is None else PART
 
     def _close_quietly(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
@@ -134,11 +151,18 @@ def encoded_parts(batch: pa.RecordBatch, encode: EncodeColumns) -> Iterator[Enco
 class TextWriter(TextRows, Writer):
     """A file that appears when it is complete; what is no file (a device, a pipe) is written directly."""
 
-    _file: AtomicFile | None = None
+    _file: OutputFile | None = None
 
-    def open(self, path: Path, name: Path | None = None) -> None:
-        self._file = AtomicFile(path, name)
+    def open(self, path: FilePath, name: FilePath | None = None) -> None:
+        self._file = output_file(path, name)
         self._path = self._file.name
+        self._compress_as(path.name)
+        if self._compress is not None and self._file.is_direct:
+            self.discard()
+            raise SinkError(
+                f"{self._path}: is no file, and what is compressed is written to files only",
+                hint="name a pipe or a device otherwise, and compress what comes out of it",
+            )
         try:
             try:
                 self._descriptor = self._file.open()
@@ -156,12 +180,17 @@ class TextWriter(TextRows, Writer):
         failure, self._failure = self._failure, None
         try:
             self._flush()
+            self._end_compressed()
             self._close_descriptor()
         except SinkError as problem:
             failure = problem  # the rows before it are whole
             self._close_quietly()
         if failure is not None:
             raise failure
+
+    def stage(self) -> None:
+        if self._file is not None:
+            self._file.stage()
 
     def commit(self) -> None:
         if self._file is not None:
@@ -171,9 +200,9 @@ class TextWriter(TextRows, Writer):
 
     @property
     def is_empty(self) -> bool:  # type: ignore[override]  # here it follows from what was written
-        return self._offset + len(self._pending) <= len(self._heading.encode())
+        return self._taken + len(self._pending) <= len(self._heading.encode())
 
-    def keep(self) -> Path | None:
+    def keep(self) -> FilePath | None:
         if self._file is None:
             return None
         with suppress(SinkError):  # what stopped the run is said already
@@ -203,6 +232,17 @@ class TextWriter(TextRows, Writer):
                 del self._pending[:written]
         except OSError as problem:
             self._pending = bytearray()
+            raise unwritable(self._path, problem) from None
+
+    def _end_compressed(self) -> None:
+        """A compressed file holds at least one part, and nothing behind the last: an interrupted write had more."""
+        if self._compress is None or self._descriptor < 0:
+            return
+        try:
+            if not self._offset:
+                self._offset = os.pwrite(self._descriptor, self._compress(b""), 0)
+            os.ftruncate(self._descriptor, self._offset)
+        except OSError as problem:
             raise unwritable(self._path, problem) from None
 
     def _close_descriptor(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anabranch.operators.formats.addresses import FilePath
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -44,7 +46,7 @@ class Writer(RowWriter):
 
     is_empty = True  # no tuple is in it
 
-    def open(self, path: Path, name: Path | None = None) -> None:
+    def open(self, path: FilePath, name: FilePath | None = None) -> None:
         """Reserve the place; what cannot be written is said here, as a `SinkError`. `name` is that in messages."""
         raise NotImplementedError
 
@@ -63,6 +65,10 @@ class Writer(RowWriter):
         """What `complete` does; begun a second time, it goes on where it was interrupted."""
         raise NotImplementedError
 
+    def stage(self) -> None:
+        """Behind `complete`, bring the file to where its place is: only its name is to be given then."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Put the file at its place."""
         self.complete()
@@ -76,7 +82,7 @@ class Writer(RowWriter):
         """Put a file that is complete at its place; begun a second time, it goes on where it was interrupted."""
         raise NotImplementedError
 
-    def keep(self) -> Path | None:
+    def keep(self) -> FilePath | None:
         """Instead of `close`, for a run that did not succeed: where the tuples so far are now, if there are any."""
         raise NotImplementedError
 

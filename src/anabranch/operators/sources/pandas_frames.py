@@ -40,6 +40,13 @@ def pandas_frame(frame: Any, schema: Schema) -> Frame:
 
 
 def _column(series: Any, name: str, kind: AttributeType, schema: Schema) -> Any:
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.SparseDtype):  # which Arrow does not know
+        raise BuildError(
+            f"column '{name}' is sparse ({series.dtype}), and columns are read that hold all their values",
+            hint=f'give the values: frame["{name}"].sparse.to_dense()',
+        )
     if _holds_objects(series):
         return _objects(series, kind)
     try:

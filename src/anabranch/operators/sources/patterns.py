@@ -6,18 +6,21 @@ those who wrote the others (`_SUCCESS`), and outputs that a run did not complete
 
 from __future__ import annotations
 
-import fnmatch
 import glob
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from anabranch.errors import SourceError
-from anabranch.operators.formats.partial_output import is_partial
+from anabranch.operators.formats.addresses import Address, FilePath
+from anabranch.operators.sources import objects
+from anabranch.operators.sources.glob_matching import is_data, is_matched
 
 
-def has_pattern(pattern: str | Path) -> bool:
+def has_pattern(pattern: str | FilePath) -> bool:
     """Whether there may be more files of a source later: it names a folder, or what a glob matches."""
+    if isinstance(pattern, Address):
+        return objects.has_pattern(pattern)
     path = Path(pattern)
     return path.is_dir() or (glob.has_magic(str(pattern)) and not path.exists())
 
@@ -27,21 +30,25 @@ def as_glob(pattern: str | Path) -> str:
     return str(Path(glob.escape(str(pattern))) / "*") if Path(pattern).is_dir() else str(pattern)
 
 
-def matching_names(pattern: str | Path) -> list[str]:
+def matching_names(pattern: str | FilePath) -> list[str]:
     """What is in a folder, or what a glob matches, sorted by name; folders too: nothing is asked of what is there."""
+    if isinstance(pattern, Address):
+        return [each.uri for each in objects.matching(pattern)]
     return sorted(_found(as_glob(pattern)))
 
 
 def _found(text: str) -> list[str]:
     folder, pattern = os.path.split(text)
     if not glob.has_magic(folder) and pattern != "**":  # as almost always, and there may be very many
-        return [name for name in glob.glob(text) if _is_data(os.path.basename(name), pattern)]
+        return [name for name in glob.glob(text) if is_data(os.path.basename(name), pattern)]
     parts = Path(text).parts
     return [name for name in glob.glob(text, recursive=True) if is_matched(Path(name).parts, parts)]
 
 
-def matching_files(pattern: str | Path) -> tuple[Path, ...]:
+def matching_files(pattern: str | FilePath) -> tuple[FilePath, ...]:
     """The file of that name, those in a folder, or those a glob (`*`, `?`, `[…]`, `**`) matches, sorted by name."""
+    if isinstance(pattern, Address):
+        return objects.matching_files(pattern)
     text = as_glob(pattern)
     path = Path(text)
     if not glob.has_magic(text) or path.exists():
@@ -63,8 +70,10 @@ def matching_files(pattern: str | Path) -> tuple[Path, ...]:
     return tuple(Path(name) for name in found)
 
 
-def would_find(pattern: str | Path, path: str | Path) -> bool:
+def would_find(pattern: str | FilePath, path: str | FilePath) -> bool:
     """Whether a source would read a file of that path, if there were one."""
+    if isinstance(pattern, Address) or isinstance(path, Address):
+        return isinstance(pattern, Address) and isinstance(path, Address) and objects.would_find(pattern, path)
     text = as_glob(pattern)
     if not has_pattern(pattern):
         return os.path.realpath(text) == os.path.realpath(path)
@@ -84,23 +93,3 @@ def _split(pattern: Path) -> Iterator[tuple[str, Sequence[str]]]:
     first = next(at for at, name in enumerate(pattern.parts) if glob.has_magic(name))
     for at in dict.fromkeys((first, len(pattern.parts) - 1)):
         yield str(Path(*pattern.parts[:at])), pattern.parts[at:]
-
-
-def is_matched(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Whether a path matches a glob, name by name."""
-    if not patterns:
-        return not names
-    first, *rest = patterns
-    if first == "**":
-        if is_matched(names, rest):
-            return True
-        return bool(names) and _is_data(names[0], "*") and is_matched(names[1:], patterns)
-    return (
-        bool(names) and _is_data(names[0], first) and fnmatch.fnmatch(names[0], first) and is_matched(names[1:], rest)
-    )
-
-
-def _is_data(name: str, pattern: str) -> bool:
-    if name.startswith((".", "_")) and not pattern.startswith(name[0]):
-        return False
-    return not is_partial(name) or is_partial(pattern)

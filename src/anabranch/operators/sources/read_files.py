@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 from anabranch.graph.model import Operator, Record
 from anabranch.graph.schema import Schema
 from anabranch.operators.base import Partition, SourceDefinition
 from anabranch.operators.formats import FILE_FORMATS, Format, file_format
+from anabranch.operators.formats.addresses import Address, FilePath
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.patterns import matching_files
 
@@ -26,7 +26,7 @@ class ReadFiles(SourceDefinition):
 
     format: str
     schema: Schema
-    pattern: str | Path
+    pattern: str | FilePath
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     order_by: str | None = None
     partition_by: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class ReadFiles(SourceDefinition):
     def is_live(self) -> bool:
         return any(_is_read_once(path) for path in self.files())
 
-    def files(self) -> tuple[Path, ...]:
+    def files(self) -> tuple[FilePath, ...]:
         """The files as they are now; a `SourceError` where there is none."""
         return matching_files(self.pattern)
 
@@ -67,12 +67,14 @@ class ReadFiles(SourceDefinition):
     def _format(self) -> Format:
         return file_format(self.format)
 
-    def _read(self, operator: Operator, files: tuple[Path, ...]) -> Iterator[Any]:
+    def _read(self, operator: Operator, files: tuple[FilePath, ...]) -> Iterator[Any]:
         with located(operator):
             for path in files:
                 yield from self._format.read(path, self.schema, **self.options)
 
 
-def _is_read_once(path: Path) -> bool:
+def _is_read_once(path: FilePath) -> bool:
     """A pipe or a terminal: what a check would take out of it is gone."""
+    if isinstance(path, Address):
+        return False
     return path.is_fifo() or path.is_char_device() or path.is_socket()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from contextlib import suppress
-from pathlib import Path
 
 from anabranch.errors import SourceError
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph, Operator
+from anabranch.operators.formats.addresses import FilePath
+from anabranch.operators.formats.stored_files import size_of
 from anabranch.operators.sources.beacon import Beacon
 from anabranch.operators.sources.from_frame import FromFrame
 from anabranch.operators.sources.from_items import FromItems
@@ -44,8 +45,10 @@ def _told_by(source: Operator) -> int | None:
             return rows.expected
         case ReadFiles() as files:
             with suppress(SourceError):
-                paths = files.files()
-                return sum(map(expected_in, paths)) if all(map(Path.exists, paths)) else None
+                sizes = [size_of(path) for path in files.files()]
+                return (
+                    sum(size // _BYTES_PER_TUPLE for size in sizes if size is not None) if None not in sizes else None
+                )
     return None
 
 
@@ -53,11 +56,9 @@ def _reads_files(source: Operator) -> bool:
     return isinstance(source.definition, ReadFiles)
 
 
-def expected_in(path: Path) -> int:
+def expected_in(path: FilePath) -> int:
     """The same of a file."""
-    with suppress(OSError):
-        return path.stat().st_size // _BYTES_PER_TUPLE
-    return 0
+    return (size_of(path) or 0) // _BYTES_PER_TUPLE
 
 
 def form_for(graph: Graph, form: Form, expected: int | None) -> Form:

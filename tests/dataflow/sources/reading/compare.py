@@ -17,11 +17,12 @@ from anabranch.errors import SourceError
 from anabranch.graph.schema import schema_of
 from anabranch.operators.base import Unreadable
 from anabranch.operators.formats import csv_records, file_format, text_lines
+from anabranch.operators.formats.addresses import FilePath
 from anabranch.operators.sources.read_files import ReadFiles
 from tests.codegen.exactness import exact
 
 
-def source(format_name: str, row_type: type, pattern: str | Path, **options: Any) -> ReadFiles:
+def source(format_name: str, row_type: type, pattern: str | FilePath, **options: Any) -> ReadFiles:
     return ReadFiles(format_name, schema_of(row_type), pattern, options)
 
 

@@ -119,3 +119,53 @@ def test_a_dataframe_that_fails_and_one_that_is_empty(session: Any) -> None:
     empty = ab.from_spark(frame.where("value > 1"), Keyed, order_by="key").collect("out")
     assert ab.run(empty, engine="spark", spark=session).items("out") == []
     assert ab.run(empty, engine="fused").to_spark("out", session).count() == 0
+
+
+class AllTypes(NamedTuple):
+    i: int
+    f: float
+    b: bool
+    s: str
+    y: bytes
+    t: dt.datetime
+    z: dt.datetime
+    d: dt.date
+    n: list[int]
+    p: Inner
+    oi: int | None
+    of: float | None
+    ob: bool | None
+    os: str | None
+    ot: dt.datetime | None
+    od: dt.date | None
+
+
+def of_all_types(n: int) -> AllTypes:
+    is_there = n % 3 != 0
+    later = MOMENT + dt.timedelta(microseconds=n)
+    return AllTypes(
+        n - 2**40, float("nan") if n % 5 == 0 else n / 7, n % 2 == 0, "é" * (n % 4), bytes([n % 256]), later,
+        later.replace(tzinfo=dt.UTC), dt.date(1970, 1, 1) + dt.timedelta(days=n), [n] * (n % 3), Inner(n),
+        n if is_there else None, n / 3 if is_there else None, n % 2 == 0 if is_there else None,
+        str(n) if is_there else None, later if is_there else None, later.date() if is_there else None,
+    )  # fmt: skip
+
+
+def same(row: AllTypes) -> AllTypes:
+    return row
+
+
+@pytest.mark.parametrize("made_of", ["arrow", "pandas", "polars"])
+def test_frames_of_every_type_go_through_a_run_of_spark(made_of: str, session: Any) -> None:
+    rows = [of_all_types(n) for n in range(400)]
+    frame = getattr(ab.run(ab.from_items(AllTypes, rows).collect("out"), engine="fused"), f"to_{made_of}")("out")
+    source = getattr(ab, f"from_{made_of}")(frame, AllTypes)
+    result = ab.run(source.map(same).collect("out"), engine="spark", spark=session, channels=2)
+    assert exact(result.items("out")) == exact(rows)
+    given = getattr(result, f"to_{made_of}")("out")
+    back = getattr(ab, f"from_{made_of}")(given, AllTypes).collect("out")
+    assert exact(ab.run(back, engine="sequential").items("out")) == exact(rows)
+    if made_of == "arrow":
+        spark = result.to_spark("out", session)
+        again = ab.from_spark(spark, AllTypes, order_by="i").collect("out")
+        assert exact(ab.run(again, engine="spark", spark=session).items("out")) == exact(rows)

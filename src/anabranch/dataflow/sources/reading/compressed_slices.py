@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from anabranch.dataflow.sources.reading.chunks import Found
@@ -15,13 +14,14 @@ from anabranch.errors import SourceError
 from anabranch.operators.formats import text_lines as lines
 from anabranch.operators.formats.compressed import Decompressed
 from anabranch.operators.formats.csv_format import CsvOptions
+from anabranch.operators.formats.stored_files import from_full_name
 from anabranch.operators.sources.read_files import ReadFiles
 
 _BLOCK = 4 * 2**20  # bytes
 
 
 def read_compressed(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Found]:
-    with lines.open_for_reading(Path(part.path)) as stream, readable(part.name):
+    with lines.open_for_reading(from_full_name(part.path)) as stream, readable(part.name):
         must_be_as_found(stream, part)
         inner = getattr(stream, "raw", None)
         if not isinstance(inner, Decompressed):

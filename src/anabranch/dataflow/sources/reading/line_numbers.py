@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from typing import BinaryIO
 
 import numpy as np
+
+from anabranch.operators.formats.stored_files import status_of
 
 _PIECE = 2**20
 _FILES_KEPT = 100
 
 # Per file, as it was: how far its lines have been counted, and how many there are. Bad rows come in order, so each
 # count goes on where the last one ended.
-_counted: dict[tuple[str, int, int, int], tuple[int, int]] = {}
+_counted: dict[tuple[object, ...], tuple[int, int]] = {}
 
 
 def lines_before(stream: BinaryIO, path: str, place: int) -> int:
-    status = os.fstat(stream.fileno())
-    file = (path, status.st_ino, status.st_size, status.st_mtime_ns)
+    status = status_of(stream)
+    file = (path, status.version, *status.changed)
     known, count = _counted.get(file, (0, 0))
     if known > place:
         known, count = 0, 0

@@ -15,15 +15,21 @@ from anabranch.dataflow.sources.reading.chunks import Found
 from anabranch.dataflow.sources.reading.slices import Slice
 from anabranch.errors import SourceError
 from anabranch.graph.schema import Schema
+from anabranch.operators.formats.addresses import Address
 from anabranch.operators.formats.parquet_format import check_columns, columns_in, group_batches, open_parquet
+from anabranch.operators.formats.stored_files import from_full_name, version_at
 
 _LARGEST = 2**28  # bytes of a row group: what is read in one go is held in one go, and Arrow's texts end at 2 GB
 
 
 def row_group_slices(whole: Slice, schema: Schema, size: int) -> list[Slice]:
     """Slices of whole row groups of about `size` bytes together, and of some rows of a group that is too large."""
-    with open_parquet(Path(whole.name)) as file:
-        check_columns(file, Path(whole.name), schema)
+    path = from_full_name(whole.path)
+    path = path if isinstance(path, Address) else Path(whole.name)
+    version = version_at(path)
+    with open_parquet(path, version) as file:
+        check_columns(file, path, schema)
+        whole = replace(whole, version=version)
         groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
     slices = []
     start = before = taken = rows = 0
@@ -57,7 +63,7 @@ def _parts(whole: Slice, group: Any) -> list[Slice]:
 def read_row_groups(schema: Schema, part: Slice, chunk_size: int) -> Iterator[Found]:
     reader = ColumnsReader(schema, part.name)
     number = (part.before or 0) + 1
-    with open_parquet(Path(part.path)) as file:
+    with open_parquet(from_full_name(part.path), part.version) as file:
         _must_be_as_cut(file, part)
         before = number - 1 - part.skipped
         batches = group_batches(file, part.name, schema, range(part.start, part.stop), before)

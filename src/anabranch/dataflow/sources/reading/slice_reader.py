@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 
 from anabranch.dataflow.sources.reading import csv_blocks
@@ -17,6 +16,7 @@ from anabranch.dataflow.sources.reading.slices import Slice, not_by_slices, slic
 from anabranch.dataflow.sources.reading.text_slices import read_text_slice
 from anabranch.dataflow.sources.source_count import Failed
 from anabranch.graph.model import Operator
+from anabranch.operators.formats.stored_files import from_full_name
 from anabranch.operators.sources.located import located
 from anabranch.operators.sources.read_files import ReadFiles
 
@@ -63,7 +63,7 @@ def read_slice(definition: ReadFiles, part: Slice, *, chunk_size: int) -> Iterat
 
 
 def _cut_now(definition: ReadFiles, part: Slice) -> list[Slice]:
-    slices = slices_of_file(definition, Path(part.path))
+    slices = slices_of_file(definition, from_full_name(part.path))
     if slices is None:
         raise not_by_slices(part.name)
     return [replace(each, name=part.name) for each in slices]

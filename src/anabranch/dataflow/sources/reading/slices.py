@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import BinaryIO
 
 from anabranch.dataflow.sources.reading.cuts import csv_cuts, line_cuts
 from anabranch.dataflow.sources.reading.line_numbers import count_lines
 from anabranch.errors import SourceError
+from anabranch.operators.formats.addresses import FilePath
 from anabranch.operators.formats.compressed import Decompressed
 from anabranch.operators.formats.csv_format import CsvOptions, find_columns
 from anabranch.operators.formats.csv_records import csv_records
 from anabranch.operators.formats.failures import why
+from anabranch.operators.formats.stored_files import full_name, status_of
 from anabranch.operators.formats.text_lines import open_for_reading, text_lines
 from anabranch.operators.sources.read_files import ReadFiles
 
@@ -36,6 +35,7 @@ class Slice:
     positions: tuple[int, ...] = ()  # and at which of them each attribute stands
     problem: SourceError | None = None  # the file cannot be read: what to raise when it is reached
     found: int | None = None  # of a text in a stream: how long it was, and has to be still when it is read
+    version: str | None = None  # of a file at an address: which one it was
     skipped: int = 0  # of a row group that is too large for one slice: rows of it that go before,
     rows: int | None = None  # and how many are in this one
     is_compressed: bool = (
@@ -62,9 +62,9 @@ def slices_of(definition: ReadFiles, *, size: int = SLICE_SIZE) -> list[Slice] |
     return found
 
 
-def slices_of_file(definition: ReadFiles, path: Path, *, size: int = SLICE_SIZE) -> list[Slice] | None:
+def slices_of_file(definition: ReadFiles, path: FilePath, *, size: int = SLICE_SIZE) -> list[Slice] | None:
     """The slices of one file of a source."""
-    whole = Slice(os.path.join(os.getcwd(), path), str(path))
+    whole = Slice(full_name(path), str(path))
     try:
         if definition.format == "parquet":
             from anabranch.dataflow.sources.reading.parquet_slices import row_group_slices
@@ -89,15 +89,15 @@ def readable(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        raise SourceError(f"{name}: {why(problem)}") from None
+        raise SourceError(f"{name}: {why(problem)}", hint=getattr(problem, "hint", None)) from None
 
 
 def _text_slices(stream: BinaryIO, whole: Slice, definition: ReadFiles, size: int) -> list[Slice] | None:
-    status = os.fstat(stream.fileno())
+    status = status_of(stream)
     is_compressed = isinstance(getattr(stream, "raw", None), Decompressed)
-    if not stat.S_ISREG(status.st_mode) or (status.st_size == 0 and stream.read(1)):  # some of /proc say 0
+    if not status.is_regular or (status.size == 0 and stream.read(1)):  # some of /proc say 0
         return None
-    whole = replace(whole, stop=status.st_size, is_compressed=is_compressed)
+    whole = replace(whole, stop=status.size, is_compressed=is_compressed, version=status.version)
     if definition.format == "csv":
         options = CsvOptions(**definition.options)
         if not options.delimiter.isascii():

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -29,6 +27,7 @@ from anabranch.operators.formats.csv_format import CsvOptions, read_records
 from anabranch.operators.formats.csv_records import csv_records
 from anabranch.operators.formats.jsonl_format import read_json_lines
 from anabranch.operators.formats.lines_format import read_plain_lines
+from anabranch.operators.formats.stored_files import from_full_name, status_of
 from anabranch.operators.sources.read_files import ReadFiles
 
 # Bytes. A block that Arrow cannot take is cut into smaller ones: a bad row costs no more than its neighbourhood.
@@ -43,14 +42,17 @@ def read_text_slice(definition: ReadFiles, part: Slice, chunk_size: int) -> Iter
 
 
 def _chunks(definition: ReadFiles, part: Slice, chunk_size: int) -> Iterator[Found]:
-    with lines.open_for_reading(Path(part.path)) as stream, readable(part.name):
+    with lines.open_for_reading(from_full_name(part.path)) as stream, readable(part.name):
         must_be_as_found(stream, part)
         yield from TextSlice(definition, part, stream, chunk_size).chunks(part.start, part.stop, part.before)
 
 
 def must_be_as_found(stream: BinaryIO, part: Slice) -> None:
     """A file of another length is another file: slices would begin and end in the middle of its rows."""
-    size = os.fstat(stream.fileno()).st_size
+    status = status_of(stream)
+    if status.version != part.version:
+        raise lines.changed(part.name)
+    size = status.size
     if part.found is not None and size < part.found:
         raise _shorter(part)
     if part.found is not None and size > part.found:
