@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from anabranch.codegen.chunks import Batch, Chunk
+from anabranch.codegen.stores.store import Store
 from anabranch.errors import RunError
 from anabranch.operators.metrics import OperatorMetrics
 
@@ -51,6 +52,15 @@ class ProcessingElement(Saved, Protocol):
     @property
     def notes(self) -> list[str]:
         """What a user may want to know of how it ran."""
+
+    def stores(self) -> dict[str, Store]:
+        """What each operator keeps, between two batches; objects in them are those that are kept here."""
+
+    def take_stores(self, stores: Mapping[str, Store]) -> None:
+        """Begin with what operators kept elsewhere, in whatever form; one that is not there begins anew.
+
+        Only for an element that has not begun. What changes is counted from the next whole save.
+        """
 
     def process(self, batch: Batch) -> list[Chunk]:
         """Process items in order, each depth-first to completion; a chunk for each output, perhaps an empty one.

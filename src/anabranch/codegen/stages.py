@@ -6,13 +6,14 @@ An operator that cannot be native, or that one tuple may reach several times, ne
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.origins import came_from, origins_of_items
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.pe import ProcessingElement, Saved, Stopped
+from anabranch.codegen.stores.store import Store
 from anabranch.errors import BuildError
 from anabranch.graph.turns import mistimed_loop
 from anabranch.operators.metrics import OperatorMetrics
@@ -122,6 +123,13 @@ class Staged(SavedTogether):
     @property
     def source(self) -> str:
         return "\n\n".join(getattr(stage, "source", "") for stage in self.stages)
+
+    def stores(self) -> dict[str, Store]:
+        return {name: store for stage in self.stages for name, store in stage.stores().items()}
+
+    def take_stores(self, stores: Mapping[str, Store]) -> None:
+        for stage in self.stages:
+            stage.take_stores(stores)
 
     def process(self, batch: Batch) -> list[Chunk]:
         return self._run(batch, 0)

@@ -103,12 +103,12 @@ def test_the_schema_lists_what_native_code_does_not_keep() -> None:
     assert f"# {found}\n" in assemble(part).source
 
 
-def test_what_only_python_can_keep_is_any_object() -> None:
+def test_the_schema_says_how_windows_and_tuples_that_wait_are_kept() -> None:
     stream = ab.from_items(Call, []).window(ab.tumbling(count=3), key=["area", "phone"])
     window = inside(stream.aggregate(Total, n=ab.count()).sort("n", count=9).collect("out"))
     assert [str(schema_of(window.operator(name))) for name in window.operators] == [
-        "aggregate keeps tumbling windows by area, phone: n: count()",
-        "sort keeps its state: buffer: any object, zones: any object",
+        "aggregate keeps tumbling windows by area, phone: tuples: int, n: count()",
+        "sort keeps tuples in their order: tuple.n: int, zones: any object",
     ]
 
 

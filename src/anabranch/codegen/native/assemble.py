@@ -13,6 +13,7 @@ from anabranch.codegen.native.records import Record
 from anabranch.codegen.native.values import NotNative
 from anabranch.codegen.native.visits import Visits
 from anabranch.codegen.part import Part
+from anabranch.codegen.stores.kept import kept_paths
 from anabranch.codegen.stores.schema import schema_of
 from anabranch.graph.model import Operator
 from anabranch.operators.aggregate import WindowAggregate
@@ -200,7 +201,7 @@ def _module(written: _Pass) -> Assembled:
 def _stores(part: Part, records: dict[str, Record]) -> list[str]:
     """What the operators keep, as comments."""
     found = [
-        schema_of(part.operator(name), [word.path for word in record.words])
+        schema_of(part.operator(name), kept_paths(part.operator(name), record))
         for name, record in records.items()
         if not record.windows_of
     ]

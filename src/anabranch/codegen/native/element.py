@@ -5,7 +5,7 @@ Where there are too many of those, or what one leaves behind has no words, the P
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from anabranch.codegen.chunks import Batch, Chunk
 from anabranch.codegen.columns import NoColumns
 from anabranch.codegen.cut_at_marks import Mark, Tuples, cut_at_marks
 from anabranch.codegen.cut_batches import rest_of
-from anabranch.codegen.native import saving
+from anabranch.codegen.native import saving, storing
 from anabranch.codegen.native.arrays import Array, ColumnArrays, place_of
 from anabranch.codegen.native.assemble import Assembled
 from anabranch.codegen.native.closing import closing_order
@@ -30,6 +30,7 @@ from anabranch.codegen.native.state import NativeState, OperatorState
 from anabranch.codegen.part import Part
 from anabranch.codegen.pe import Stopped
 from anabranch.codegen.python import BegunOperator, PythonElement, python_form
+from anabranch.codegen.stores.store import Store
 from anabranch.codegen.stores.words import Unfit
 from anabranch.graph.model import Edge, StreamId
 from anabranch.operators.aggregate import WindowAggregate
@@ -286,9 +287,7 @@ class NativeElement:
         """An item of an input, which is number `at` of the batch, is for the oracle."""
         if not self._outputs.is_empty:
             self._finish_piece(inputs)
-        if self._oracle is None:
-            self._oracle = HandedOver(self.part, self.state, self.metrics, origins=self.options["origins"])
-        oracle = self._oracle
+        oracle = self.oracle()
         self._has_handed_over = True
         error = oracle.take(self.part.inputs[number], item, at, self.ended)
         if oracle.has_left:
@@ -350,16 +349,43 @@ class NativeElement:
         return f"native code ({', '.join(self.part.operators)})"
 
     def _everything(self) -> dict[str, BegunOperator]:
-        oracle = self._oracle or HandedOver(self.part, self.state, self.metrics, origins=self.options["origins"])
+        oracle = self.oracle()
         oracle.begin()
         return oracle.begun(self.ended)
 
     def _leave_native(self, begun: dict[str, BegunOperator]) -> None:
         self._beside.go_on(begun)
+        self._go_on_in_python()
+
+    def _go_on_in_python(self) -> None:
         self.python, self._oracle = self._beside, None
         self._before = {name: replace(metrics) for name, metrics in self.metrics.items()}
 
+    def oracle(self) -> HandedOver:
+        """The oracle on the stores of this element."""
+        if self._oracle is None:
+            self._oracle = HandedOver(self.part, self.state, self.metrics, origins=self.options["origins"])
+        return self._oracle
+
+    def begin_with(self, stores: Mapping[str, Store]) -> None:
+        """Go on with what is in these stores, natively; `Unfit` where that cannot be."""
+        self.oracle().take_over(stores)
+        self.ended = {name: store.ended_inputs for name, store in stores.items()}
+        self.state.words[TEXTS] = self.state.pool.count
+        self._is_placed = False
+
+    def begin_in_python(self, stores: Mapping[str, Store], why: str) -> None:
+        self._notes.append(f"{self._name()} went on in the Python form: {why}")
+        self._beside.take_stores(stores)
+        self._go_on_in_python()
+
     # State ------------------------------------------------------------------------------------------------------
+
+    def stores(self) -> dict[str, Store]:
+        return storing.stores_of(self) if self.python is None else self.python.stores()
+
+    def take_stores(self, stores: Mapping[str, Store]) -> None:
+        storing.take_stores(self, stores)
 
     def save(self) -> bytes:
         return saving.save(self, whole=True) if self.python is None else self.python.save()

@@ -13,6 +13,7 @@ from anabranch.codegen.part import Part
 from anabranch.codegen.python import BegunOperator
 from anabranch.codegen.python.enclosure import ExitMeaning, enclosed, exit_of
 from anabranch.codegen.stores.lender import Lender
+from anabranch.codegen.stores.store import Store
 from anabranch.errors import RunError
 from anabranch.graph.model import StreamId
 from anabranch.operators.base import Meaning
@@ -75,9 +76,14 @@ class HandedOver:
         self._lender.give_away()
         kept = self._lender.loans
         return {
-            name: BegunOperator(meaning if name in kept else None, ended.get(name, 0))
+            name: BegunOperator(meaning if name in kept else None, ended.get(name, 0), self._lender.not_kept(name))
             for name, meaning in self._meanings.items()
         }
+
+    def take_over(self, stores: Mapping[str, Store]) -> None:
+        """Put what is in stores into native state that has not begun; `Unfit` where that cannot be."""
+        self._lender.take_over(stores)
+        self._lender.begin()
 
     def begin(self) -> None:
         """Nothing is lent, as before an item."""

@@ -20,9 +20,14 @@ from anabranch.codegen.python.failures import Failed, as_failed, find
 from anabranch.codegen.python.generator import Generator
 from anabranch.codegen.python.slots import SlotWindows
 from anabranch.codegen.python.state import BegunOperator, State
+from anabranch.codegen.stores.checks import check_store
+from anabranch.codegen.stores.forms import read, written
+from anabranch.codegen.stores.schema import lacking, schema_of
+from anabranch.codegen.stores.store import Store, not_kept_in, with_marks, without_marks
 from anabranch.errors import RunError
 from anabranch.graph.model import Edge, Graph, Operator
 from anabranch.operators.base import PUNCTUATION, Meaning
+from anabranch.operators.feedback import Feedback
 from anabranch.operators.metrics import OperatorMetrics
 from anabranch.operators.process import Process
 from anabranch.operators.traversal import Frame, Node, Traversal
@@ -234,6 +239,28 @@ class PythonElement:
 
     def go_on(self, begun: Mapping[str, BegunOperator]) -> None:
         """From what another form has begun."""
+        self._state.go_on(begun)
+
+    def stores(self) -> dict[str, Store]:
+        return {name: self._store(name) for name in self.part.operators}
+
+    def _store(self, operator_id: str) -> Store:
+        begun, operator = self._state.begun(operator_id), self.part.operator(operator_id)
+        schema = lacking(schema_of(operator), begun.not_kept)
+        loop = self._state.loop(operator_id) if isinstance(operator.definition, Feedback) else {}
+        return with_marks(read(operator, begun.meaning, schema, begun.ended_inputs, **loop))
+
+    def take_stores(self, stores: Mapping[str, Store]) -> None:
+        begun = {}
+        for name in self.part.operators:
+            if name not in stores:
+                continue
+            store, operator = stores[name], self.part.operator(name)
+            check_store(store, self.part)
+            meaning = written(operator, without_marks(store)) if store.schema is not None else None
+            begun[name] = BegunOperator(meaning, store.ended_inputs, not_kept_in(store))
+            if isinstance(operator.definition, Feedback):
+                self._state.begin_loop(name, **{each: store.values[each] for each in ("open_inputs", "is_closed")})
         self._state.go_on(begun)
 
     def save(self) -> bytes:

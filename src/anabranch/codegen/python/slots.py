@@ -5,7 +5,7 @@ Tuples are added by generated code. What is here is the rest of their meaning: w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -15,7 +15,7 @@ from anabranch.errors import PlainProblem
 from anabranch.graph.model import Operator
 from anabranch.graph.values import check_zone
 from anabranch.operators.aggregate import WindowAggregate
-from anabranch.operators.aggregates import Aggregate, WindowEdge
+from anabranch.operators.aggregates import Aggregate, UserAggregate, WindowEdge
 from anabranch.operators.base import PUNCTUATION, Emissions, Meaning
 from anabranch.operators.windows import Axis
 
@@ -238,6 +238,67 @@ def take_over(windows: SlotWindows, meaning: Any, definition: WindowAggregate) -
         case CountSlots():
             for key, (contents, count) in meaning.open.items():
                 windows.open[key] = [count, *_slots(windows, {key: contents}, definition)[key]]
+
+
+def given_back(windows: SlotWindows, meaning: Any, definition: WindowAggregate) -> None:
+    """The inverse: put what generated code has open into a meaning of the oracle, which has not begun."""
+    match windows:
+        case TimeSlots():
+            if windows.reached is not None:
+                meaning.reached["stream",] = windows.reached
+            if windows.has_zone is not None:
+                meaning.zones["stream",] = windows.has_zone
+            for end, slots in windows.open.items():
+                if slots:
+                    meaning.open[end] = _contents(windows, slots, meaning, definition)
+        case PunctuatedSlots():
+            meaning.open.update(_contents(windows, windows.open, meaning, definition))
+        case CountSlots():
+            for key, content in _contents(windows, windows.open, meaning, definition).items():
+                meaning.open[key] = content, windows.open[key][0]
+
+
+def _contents(
+    windows: SlotWindows, slots: Mapping[Any, Slot], meaning: Any, definition: WindowAggregate
+) -> dict[Any, Any]:
+    """Slots as windows of keys; without keys, as the groups of one."""
+    found: dict[Any, Any] = {}
+    for by, slot in slots.items():
+        key, group = (by, ()) if definition.key_names else ((), by)
+        if key not in found:
+            found[key] = meaning.new_window()
+        entries = [slot] if windows.is_scalar else slot[windows.first_entry :]
+        found[key].groups[group] = _accumulators(windows, entries, by, definition)
+    return found
+
+
+def _accumulators(windows: SlotWindows, entries: Sequence[Any], by: Any, definition: WindowAggregate) -> list[Any]:
+    schema, names = windows.operator.inputs[0].schema, definition.key_names or definition.group_by
+    of_key = dict(zip(names, (by,) if len(names) == 1 else by, strict=True))
+    made: list[Any] = []
+    given, count = iter(entries), 0
+    for (_, column), code in zip(definition.columns, windows.columns, strict=True):
+        values = [next(given) for _ in code.first]
+        if isinstance(column, WindowEdge):
+            made.append(None)
+        elif isinstance(column, UserAggregate):
+            made += values
+        else:
+            each: Any = column.accumulator(schema)
+            held = code.held if values else ("value",)
+            if not values:  # it is part of the key
+                values = [of_key[column.attribute or ""]]
+            for name, value in zip(held, values, strict=True):
+                setattr(each, name, value)
+            if hasattr(each, "has_value"):
+                each.has_value = True
+            # All tuples are counted once, for everybody who asks.
+            if column.function == "mean" and "count" not in held:
+                each.count = count
+            elif column.function in ("count", "mean"):
+                count = each.count
+            made.append(each)
+    return made
 
 
 def _slots(windows: SlotWindows, contents: dict[Any, Any], definition: WindowAggregate) -> dict[Any, Slot]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anabranch.codegen.python.saving import Saver
-from anabranch.codegen.python.slots import SlotWindows, TimeSlots, take_over
+from anabranch.codegen.python.slots import SlotWindows, TimeSlots, given_back, take_over
 from anabranch.codegen.python.unboxed import Fields
 from anabranch.operators.aggregate import WindowAggregate
 from anabranch.operators.base import Meaning
@@ -18,15 +18,17 @@ from anabranch.operators.traversal import Node
 if TYPE_CHECKING:
     from anabranch.codegen.python.generator import Generator
 
+Path = tuple[str, ...]
 WHOLE, CHANGES = "whole", "changes"
 
 
 @dataclass(frozen=True)
 class BegunOperator:
-    """An operator that another form has begun: what it keeps (None for nothing), and how many of its inputs ended."""
+    """An operator that has begun, as the oracle keeps it (None for nothing), and how many of its inputs ended."""
 
     meaning: Meaning | None
     ended_inputs: int = 0
+    not_kept: tuple[Path, ...] = ()  # of what it keeps, paths of values that are zeros: the other form had no words
 
 
 class State:
@@ -36,6 +38,7 @@ class State:
         self._generator = generator
         self._traversal = generator.traversal
         self._saver = Saver(self._traversal.graph)
+        self._not_kept: dict[str, tuple[Path, ...]] = {}
 
     @property
     def names(self) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -62,12 +65,12 @@ class State:
             for loop in self._traversal.loops
         ]
         ended = {operator_id: node.ended_inputs for operator_id, node in self._traversal.nodes.items()}
-        return pickle.dumps((operators, loops, ended))
+        return pickle.dumps((operators, loops, ended, self._not_kept))
 
     def apply(self, saves: Iterable[bytes]) -> None:
         """Take over what was saved: a whole and the changes since, or only changes of what is here."""
         for saved in saves:
-            operators, loops, ended = pickle.loads(saved)
+            operators, loops, ended, self._not_kept = pickle.loads(saved)
             for operator_id, (kind, content) in operators.items():
                 self._apply(self._traversal.nodes[operator_id], kind, self._saver.load(content))
             for loop, (open_inputs, closed, held_ends) in zip(self._traversal.loops, loops, strict=True):
@@ -83,6 +86,8 @@ class State:
         for operator_id, known in begun.items():
             node = self._traversal.nodes[operator_id]
             node.ended_inputs = known.ended_inputs
+            if known.not_kept:
+                self._not_kept[operator_id] = known.not_kept
             definition = node.operator.definition
             if known.meaning is None:
                 continue
@@ -91,6 +96,31 @@ class State:
                 take_over(node.meaning, known.meaning, definition)
             else:
                 self._apply(node, WHOLE, _state_of(known.meaning))
+
+    def begun(self, operator_id: str) -> BegunOperator:
+        """The inverse for one operator: what is kept here, as the oracle would keep it."""
+        node = self._traversal.nodes[operator_id]
+        definition: Any = node.operator.definition
+        meaning: Any = node.meaning
+        if isinstance(meaning, SlotWindows):
+            meaning = definition.meaning(node.operator)
+            given_back(node.meaning, meaning, definition)  # type: ignore[arg-type]  # which has slots
+        elif operator_id in self._generator.fields:
+            own, meaning = self._generator.fields[operator_id], definition.meaning(node.operator)
+            held: Any = node.meaning
+            meaning.instances = {key: own.instance(_factory(node), each) for key, each in held.instances.items()}
+        return BegunOperator(meaning, node.ended_inputs, self._not_kept.get(operator_id, ()))
+
+    def loop(self, operator_id: str) -> dict[str, Any]:
+        """Where the loop stands that begins with an operator."""
+        loop = self._traversal.loop_of[operator_id]
+        return {"open_inputs": loop.open_inputs, "is_closed": self._traversal.nodes[operator_id] in loop.closed}
+
+    def begin_loop(self, operator_id: str, *, open_inputs: int, is_closed: bool) -> None:
+        loop, node = self._traversal.loop_of[operator_id], self._traversal.nodes[operator_id]
+        loop.open_inputs = open_inputs
+        if is_closed and node not in loop.closed:
+            loop.closed.append(node)
 
     # Changes ------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from anabranch.codegen.stores.loans import Store
+from anabranch.codegen.stores.loans import Write
 from anabranch.codegen.stores.tables import Table, apart
 from anabranch.codegen.stores.timed_loans import ClocksTable, KeyClockLoan, StreamClockLoan, TimedLoan
 from anabranch.codegen.stores.untimed_loans import CountLoan
@@ -115,7 +115,7 @@ class ListedCountLoan(CountLoan):
             known = self.meaning.open[key] = self.meaning.new_window(), tuples
         known[0].groups[group] = made
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         now: dict[Any, list[tuple[Place, Accumulators, int]]] = {key: [] for key in self.touched}
         for each in self.open_groups():
             if each[0][1] in now:
@@ -227,7 +227,7 @@ class ListedKeyLoan(_ByEnd, KeyClockLoan):
         owner = self.lists.owner
         return owner.find(owner.key_words([end % self.many, *apart(key, self.keys)]))
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         for key, now in self.now_by_key().items():
             reached = self.meaning.reached.get(self.clock_of(key))
             if reached is None:
@@ -241,6 +241,16 @@ class ListedKeyLoan(_ByEnd, KeyClockLoan):
             for each in now:
                 yield self.store(*each)
             yield partial(self.clocks_table.set, key, clock)
+
+    def all_writes(self) -> Iterable[Write]:
+        reached = {key: reached for (_, key), reached in self.meaning.reached.items()}
+        for place, made, size in self.open_groups():
+            end, key, _ = place
+            if end is None or key not in reached or end <= reached[key]:
+                raise Unfit("of windows that have not all closed")
+            yield self.store(place, made, size)
+        for key, each in reached.items():
+            yield partial(self.clocks_table.set, key, self.clock_words(each))
 
     def _close(self, end: int, key: Any) -> None:
         for slot in list(self._slots(end, key)):

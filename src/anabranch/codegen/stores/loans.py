@@ -16,13 +16,13 @@ from anabranch.codegen.stores.words import Path, field_of_words, words_of_field
 from anabranch.operators.distinct import Distinct
 from anabranch.operators.process import Process
 
-Store = Callable[[], object]
+Write = Callable[[], object]
 
 
 class Loan:
     """What is lent to the meaning of one operator.
 
-    `lend` and `lend_all` are called before an item, `stores` when it is through: it computes all words, or raises
+    `lend` and `lend_all` are called before an item, `writes` when it is through: it computes all words, or raises
     `Unfit`, and gives what puts them into place.
     """
 
@@ -53,7 +53,11 @@ class Loan:
         """The whole of it, behind what the meaning already has."""
         raise NotImplementedError
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
+        raise NotImplementedError
+
+    def all_writes(self) -> Iterable[Write]:
+        """The same for all that the meaning has, which nobody lent it: the native state has not begun."""
         raise NotImplementedError
 
     def everything(self) -> None:
@@ -106,7 +110,7 @@ class InstancesLoan(Loan):
             words |= words_of_field(kind, value, (name,), self.table.kinds, self.table.pool)
         return words
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         for key, slot in self.slots.items():
             if key in self.meaning.instances:
                 yield partial(self._store, key, slot, self._words(self.meaning.instances[key]))
@@ -115,6 +119,10 @@ class InstancesLoan(Loan):
         if slot < 0:
             slot = self.table.found(self.table.key_words(apart(key, self.names)))
         self.table.set(slot, words)
+
+    def all_writes(self) -> Iterable[Write]:
+        self.slots = dict.fromkeys(self.meaning.instances, -1)
+        return self.writes()
 
     def everything(self) -> None:
         """All instances, those that were lent as they are now."""
@@ -155,10 +163,14 @@ class SeenLoan(Loan):
     def lend_all(self) -> None:
         """Without a window nothing happens at marks."""
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         for key, words in self.words.items():
             if self.meaning.seen[key]:
                 yield partial(self.table.found, words)
+
+    def all_writes(self) -> Iterable[Write]:
+        self.words = {key: self.table.key_words(apart(key, self.names)) for key in self.meaning.seen}
+        return self.writes()
 
     def everything(self) -> None:
         touched = dict(self.meaning.seen)

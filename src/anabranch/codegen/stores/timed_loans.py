@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anabranch.codegen.native.clocks import clocks_of
-from anabranch.codegen.stores.loans import Store
+from anabranch.codegen.stores.loans import Write
 from anabranch.codegen.stores.tables import Table, apart, together
 from anabranch.codegen.stores.window_loans import Accumulators, Place, WindowsLoan
 from anabranch.codegen.stores.words import Unfit, value_of, word_of
@@ -83,7 +83,7 @@ class StreamClockLoan(TimedLoan):
                 if end > self.reached:
                     self.lend_place((end, key, group))
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         reached = self.meaning.reached.get(_STREAM)
         if reached is None:
             return
@@ -229,7 +229,7 @@ class OwnClockLoan(KeyClockLoan):
                 key = together(self.table.key(self.table.row(slot)))
                 yield key, self.table.get(slot, "reached")
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         for key, now in self.now_by_key().items():
             reached = self.meaning.reached.get(self.clock_of(key))
             if reached is None:
@@ -242,6 +242,13 @@ class OwnClockLoan(KeyClockLoan):
             for each in now:
                 yield self.store(*each)
                 yield partial(self._set_clock, key, clock)
+
+    def all_writes(self) -> Iterable[Write]:
+        """Windows in the order of their first tuples: of windows that end together this is how they close."""
+        keys = [place[1] for place, _, _ in self.open_groups()]
+        known = [clock[1] if self.meaning.has_key_clock else () for clock in self.meaning.reached]
+        self.clocks = dict.fromkeys((*keys, *known))
+        return self.writes()
 
     def _set_clock(self, key: Any, clock: Mapping[str, int]) -> None:
         self.table.put(self._slot(key), **clock)

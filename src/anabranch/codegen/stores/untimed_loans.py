@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from anabranch.codegen.native.recent_visits import Ring
-from anabranch.codegen.stores.loans import Loan, Store
+from anabranch.codegen.stores.loans import Loan, Write
 from anabranch.codegen.stores.tables import Table, apart, together
 from anabranch.codegen.stores.window_loans import Accumulators, Place, WindowsLoan
 from anabranch.codegen.stores.words import NOT_KEPT, no_word, value_of, word_of
@@ -42,13 +42,17 @@ class CountLoan(WindowsLoan):
                 yield (None, key, group), made, count
                 count = 0  # of all groups together
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         places = {place[1]: (place, made, count) for place, made, count in self.open_groups()}
         for key, slot in self.touched.items():
             if key in places:
                 yield self.store(*places[key])
             elif slot >= 0:
                 yield partial(self._close, slot)
+
+    def all_writes(self) -> Iterable[Write]:
+        self.touched = dict.fromkeys(self.meaning.open, -1)
+        return self.writes()
 
     def _close(self, slot: int) -> None:
         self.table.put(slot, size=0)
@@ -87,7 +91,7 @@ class CountOfGroupsLoan(CountLoan):
         window.groups[group] = made
         self.meaning.open[()] = window, count
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         window, count = self.meaning.open.get((), (None, 0))
         if window is not self.window:
             yield self.forget_all
@@ -119,7 +123,7 @@ class PunctuatedLoan(WindowsLoan):
             for group, made in window.groups.items():
                 yield (None, key, group), made, 0
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         if self.meaning.open is not self.before:
             yield self.forget_all
         for place, made, _ in list(self.open_groups()):
@@ -180,12 +184,16 @@ class RecentLoan(Loan):
     def everything(self) -> None:
         self.lend_all()
 
-    def stores(self) -> Iterable[Store]:
+    def writes(self) -> Iterable[Write]:
         yield partial(self.table.set_cell, "arrivals", self.meaning.arrivals)
         for key, slot in self.slots.items():
             if key in self.meaning.recent:
                 words = [self._words_of(*each) for each in self.meaning.recent[key]]
                 yield partial(self._store, key, slot, words, self.meaning.since_last[key])
+
+    def all_writes(self) -> Iterable[Write]:
+        self.slots = dict.fromkeys(self.meaning.recent, -1)
+        return self.writes()
 
     def _words_of(self, arrival: int, item: Any) -> list[int]:
         words = [arrival]

@@ -7,14 +7,14 @@ its group. What is lent are places; each has a slot in the records.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anabranch.codegen.native.closing import closing_order
 from anabranch.codegen.native.distinct_values import held_values, seen_by
-from anabranch.codegen.stores.loans import Loan, Store
+from anabranch.codegen.stores.loans import Loan, Write
 from anabranch.codegen.stores.tables import Table, apart, together
 from anabranch.codegen.stores.words import Path, Unfit, key_word, no_word, value_of, word_of
 from anabranch.graph.model import Operator
@@ -108,6 +108,9 @@ class WindowsLoan(Loan):
         if slot >= 0 and self.table.get(slot, "size"):
             self.lend_slot(place, slot)
 
+    def all_writes(self) -> Iterable[Write]:
+        return self.writes()  # which look at all that is open, and at clocks that have moved
+
     def lend_all(self) -> None:
         now = {place: (made, count) for place, made, count in self.open_groups()}
         self.meaning.open = {}
@@ -172,7 +175,7 @@ class WindowsLoan(Loan):
 
     # And back -------------------------------------------------------------------------------------------------------
 
-    def store(self, place: Place, made: Accumulators, size: int) -> Store:
+    def store(self, place: Place, made: Accumulators, size: int) -> Write:
         """What puts a group into its record; `size` is 0 where it is not known."""
         known = self.loaded.get(place)
         is_same = known is not None and known[1] is made
