@@ -24,10 +24,10 @@ from anabranch.graph.phrases import form_words, names, reasons_of, summary, why_
 from anabranch.graph.places import Arrival, Layout, Phase, Place
 from anabranch.graph.plan import PE, Plan, Region, Segment
 from anabranch.graph.properties import Reason
-from anabranch.graph.settings import FUSIONS, IN_PROCESS, Channels, Settings
+from anabranch.graph.settings import FUSIONS, IN_PROCESS, Channels, Settings, multicore
 from anabranch.run import FORMS, as_program
 
-PLANNED_ENGINES = ("spark", "fused")
+PLANNED_ENGINES = ("spark", "multicore", "fused")
 VERSION = 2  # of the JSON: members may be added to it, none changes its meaning or goes away
 
 
@@ -136,7 +136,7 @@ def explain(
     """Compile a program and say what came of it: properties, regions, joints, ordering, places, PEs, and the reasons.
 
     `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "layout", "fuse", "forms"
-    or "weigh". From the layout on a plan is one for an `engine` ("spark" or "fused"), with so many `channels`, for all
+    or "weigh". From the layout on a plan is one for an `engine` ("spark", "multicore" or "fused"), with so many `channels`, for all
     regions or for each by its name. `form` is that of generated code: "native", "python", or "auto", which is native
     where that can be and pays for as many tuples as are expected: `expect`, or what the sources look like.
 
@@ -159,12 +159,14 @@ def explain(
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}' of generated code", hint=f"use one of: {', '.join(FORMS)}")
     if engine not in PLANNED_ENGINES:
-        raise UsageError(f"there is no plan for the engine '{engine}'", hint=f"use {' or '.join(PLANNED_ENGINES)}")
+        raise UsageError(
+            f"there is no plan for the engine '{engine}'", hint=f"use one of: {', '.join(PLANNED_ENGINES)}"
+        )
     if fuse not in FUSIONS:
         raise UsageError(f"there is no fusion '{fuse}'", hint=f"use one of: {', '.join(FUSIONS)}")
     if expect is not None and (isinstance(expect, bool) or expect < 0):
         raise UsageError(f"{expect!r} tuples cannot be expected", hint="give a whole number, 0 or more")
-    target = this_machine() if engine == "spark" else IN_PROCESS
+    target = {"spark": this_machine(), "multicore": multicore(this_machine().cores), "fused": IN_PROCESS}[engine]
     settings = Settings(target, channels, form, expect, fuse)
     plan = compile(as_program(program, *more).graph, settings, until=stage)
     asked_channels(plan, channels)
