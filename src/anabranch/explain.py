@@ -136,9 +136,10 @@ def explain(
     """Compile a program and say what came of it: properties, regions, joints, ordering, places, PEs, and the reasons.
 
     `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "layout", "fuse", "forms"
-    or "weigh". From the layout on a plan is one for an `engine` ("spark", "multicore" or "fused"), with so many `channels`, for all
-    regions or for each by its name. `form` is that of generated code: "native", "python", or "auto", which is native
-    where that can be and pays for as many tuples as are expected: `expect`, or what the sources look like.
+    or "weigh". From the layout on a plan is one for an `engine` ("spark", "multicore" or "fused"), with so many
+    `channels`, for all regions or for each by its name. `form` is that of generated code: "native", "python", or
+    "auto", which is native where that can be and pays for as many tuples as are expected: `expect`, or what the
+    sources look like.
 
     >>> import anabranch as ab
     >>> from typing import NamedTuple

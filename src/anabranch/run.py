@@ -52,8 +52,8 @@ def run(
     processing element: "all" that run at one place, "none", or those that `.place(pe=…)` names ("manual").
 
     On multicore and on Spark, `channels` is how many channels a parallel region has (a number, or numbers by region;
-    "auto": as many as there are cores). On Spark, `spark` is a session to run in, and otherwise `master` where to make one ("local[*]"),
-    `spark_conf` its settings, and `ui` whether it shows its pages.
+    "auto": as many as there are cores). On Spark, `spark` is a session to run in, and otherwise `master` says where to
+    make one ("local[*]"), `spark_conf` its settings, and `ui` whether it shows its pages.
 
     An operator that fails raises an `OperatorError`; what was written or collected before it is kept
     (`error.kept`, `error.result`).

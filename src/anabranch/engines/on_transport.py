@@ -1,4 +1,4 @@
-"""What engines with a transport do alike: looking at sources and sinks, and settling the plan for what is really there."""
+"""What engines with a transport do alike: they look at sources and sinks, and settle the plan for what is there."""
 
 from __future__ import annotations
 

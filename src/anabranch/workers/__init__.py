@@ -1,1 +1,1 @@
-"""Workers of one process and what they work on (paper 004). It knows no engine and no program: stages, units, stretches."""
+"""Workers of one process and what they work on (paper 004): stages, units, stretches, of no engine and no program."""

@@ -1,4 +1,4 @@
-"""Threads that work on a flow: each asks what to do, does it without the lock, and asks again (paper 004, section 6)."""
+"""Threads that work on a flow: each asks what to do, does it without the lock, and asks again (paper 004, 6)."""
 
 from __future__ import annotations
 

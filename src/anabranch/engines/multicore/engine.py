@@ -1,4 +1,4 @@
-"""Runs a plan on the cores of this machine: its places and their channels are units that workers of this process run."""
+"""Runs a plan on the cores of this machine: workers of this process run the channels of its places."""
 
 from __future__ import annotations
 
