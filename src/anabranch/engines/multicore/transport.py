@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -47,11 +47,17 @@ class Multicore:
         else:
             feed = DrawnFeed(job, places.address)
         flow = self.flow(feed, places)
+        left: list[Row] = []
         with closing(self.run(flow)) as taken:
             for _, parcels in taken:
-                yield from _errors_first(parcel.what for parcel in parcels)
+                left = _errors_first(parcel.what for parcel in parcels)
+                if any(row.kind == Kind.ERROR for row in left):
+                    break  # nothing behind it is asked for
+                yield from left
+                left = []
         yield from feed.figures()
         yield from places.ended()
+        yield from left
 
     def flow(self, feed: JobFeed, places: Places) -> Flow:
         return Flow(
@@ -66,6 +72,6 @@ class Multicore:
         return Pool(flow, self.workers).run()
 
 
-def _errors_first(rows: Iterable[Row]) -> Iterator[Row]:
+def _errors_first(rows: Iterable[Row]) -> list[Row]:
     """Of a stretch: what is said of it before what it holds, as whoever writes without an order needs to know."""
-    return iter(sorted(rows, key=lambda row: (row.stretch != FIGURES, row.kind != Kind.ERROR, row.arrival)))
+    return sorted(rows, key=lambda row: (row.stretch != FIGURES, row.kind != Kind.ERROR, row.arrival))
