@@ -29,8 +29,10 @@ ALLOWED = {
     "tripwire": ["errors", "graph", "analysis"],
     "codegen": ["errors", "graph", "analysis", "operators", "options", "passes"],
     "dataflow": ["errors", "graph", "analysis", "operators", "passes", "codegen", "tripwire", "version"],
+    "workers": [],
     "engines": [
         "compiler",
+        "workers",
         "errors",
         "graph",
         "analysis",
@@ -44,7 +46,7 @@ ALLOWED = {
         "dataflow",
     ],
 }
-SHARED_BY_ENGINES = ["in_process"]
+SHARED_BY_ENGINES = ["in_process", "on_transport"]
 COMPILER = ["graph", "analysis", "passes", "codegen", "compiler"]
 
 

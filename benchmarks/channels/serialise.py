@@ -9,8 +9,8 @@ from rich.console import Console
 
 from anabranch.compiler import compile, this_machine
 from anabranch.dataflow.result import Metrics
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.job.exchange import SparkTransport
-from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.settings import Settings
 from anabranch.run import as_program
 from benchmarks.channels.part import Part

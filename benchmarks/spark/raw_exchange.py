@@ -22,10 +22,10 @@ from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.sending import FIGURES
 from anabranch.dataflow.transport.shipping import Job
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.job.row_batches import ROW, as_batch, rows_in
 from anabranch.engines.spark.job.tasks import read_slices, run_level
-from anabranch.engines.spark.runs.engine import run_on
 from benchmarks.spark.host import FOLDER, Host
 from benchmarks.spark.inputs import pairs_file
 from benchmarks.spark.pairs import shuffled

@@ -24,10 +24,10 @@ from anabranch.graph.phrases import form_words, names, reasons_of, summary, why_
 from anabranch.graph.places import Arrival, Clock, Layout, Phase, Place
 from anabranch.graph.plan import PE, Plan, Region, Segment
 from anabranch.graph.properties import Reason
-from anabranch.graph.settings import FUSIONS, IN_PROCESS, Channels, Settings
+from anabranch.graph.settings import FUSIONS, IN_PROCESS, Channels, Settings, multicore
 from anabranch.run import FORMS, as_program
 
-PLANNED_ENGINES = ("spark", "fused")
+PLANNED_ENGINES = ("spark", "multicore", "fused")
 VERSION = 2  # of the JSON: members may be added to it, none changes its meaning or goes away
 
 
@@ -137,10 +137,10 @@ def explain(
     """Compile a program and say what came of it: properties, regions, joints, ordering, places, PEs, and the reasons.
 
     `stage` stops the compiler early: "build", "properties", "regions", "joints", "ordering", "layout", "fuse", "forms"
-    or "weigh". From the layout on a plan is one for an `engine` ("spark" or "fused"), with so many `channels`, for all
-    regions or for each by its name. `form` is that of generated code: "native", "python", or "auto", which is native
-    where that can be and pays for as many tuples as are expected: `expect`, or what the sources look like. Of a
-    `stream` it is the plan that `ab.start` runs at its first start, here.
+    or "weigh". From the layout on a plan is one for an `engine` ("spark", "multicore" or "fused"), with so many
+    `channels`, for all regions or for each by its name. `form` is that of generated code: "native", "python", or
+    "auto", which is native where that can be and pays for as many tuples as are expected: `expect`, or what the
+    sources look like. Of a `stream` it is the plan that `ab.start` runs at its first start, here.
 
     >>> import anabranch as ab
     >>> from typing import NamedTuple
@@ -162,7 +162,9 @@ def explain(
     if form not in FORMS:
         raise UsageError(f"there is no form '{form}' of generated code", hint=f"use one of: {', '.join(FORMS)}")
     if engine not in PLANNED_ENGINES:
-        raise UsageError(f"there is no plan for the engine '{engine}'", hint=f"use {' or '.join(PLANNED_ENGINES)}")
+        raise UsageError(
+            f"there is no plan for the engine '{engine}'", hint=f"use one of: {', '.join(PLANNED_ENGINES)}"
+        )
     if fuse not in FUSIONS:
         raise UsageError(f"there is no fusion '{fuse}'", hint=f"use one of: {', '.join(FUSIONS)}")
     if expect is not None and (isinstance(expect, bool) or expect < 0):
@@ -171,7 +173,7 @@ def explain(
         raise UsageError(f"the engine '{engine}' runs no streams", hint='leave engine= out, or use "spark"')
     if stream and expect is not None:
         raise UsageError("of a stream nobody says how many tuples come", hint="leave expect= out")
-    target = this_machine() if engine == "spark" else IN_PROCESS
+    target = {"spark": this_machine(), "multicore": multicore(this_machine().cores), "fused": IN_PROCESS}[engine]
     settings = Settings(target.for_stream if stream else target, channels, form, expect, fuse)
     graph = as_program(program, *more).graph
     if stream:

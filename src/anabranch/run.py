@@ -20,7 +20,7 @@ from anabranch.graph.settings import FUSIONS, Channels, Settings
 
 __all__ = ["ENGINES", "FORMS", "as_program", "default_engine", "run"]
 
-ENGINES = ("sequential", "fused", "spark")
+ENGINES = ("sequential", "fused", "multicore", "spark")
 
 
 def default_engine() -> str:
@@ -39,19 +39,21 @@ def run(
     master: str | None = None,
     spark_conf: Mapping[str, str] | None = None,
     ui: bool = False,
+    workers: int | None = None,
     metrics: Metrics | None = None,
 ) -> Result:
     """Run a program to its end.
 
     `program` is what an `@ab.app` function returns, the app itself where all its parameters have defaults, or, for
     short programs, one or more sinks. `engine` is "sequential", one tuple after the other in plain steps; "fused",
-    which generates code for the program and runs it in this process; or "spark". `form` is the form of generated code
+    which generates code for the program and runs it in this process; "multicore", where as many `workers` as there are
+    cores (threads of this process) run its places and their channels; or "spark". `form` is the form of generated code
     ("python", "native", or "auto": native where it can be and pays), and `fuse` says which operators become one
     processing element: "all" that run at one place, "none", or those that `.place(pe=…)` names ("manual").
 
-    On Spark, `channels` is how many channels a parallel region has (a number, or numbers by region; "auto": as many
-    as there are cores), `spark` a session to run in, and otherwise `master` where to make one ("local[*]"),
-    `spark_conf` its settings, and `ui` whether it shows its pages.
+    On multicore and on Spark, `channels` is how many channels a parallel region has (a number, or numbers by region;
+    "auto": as many as there are cores). On Spark, `spark` is a session to run in, and otherwise `master` says where to
+    make one ("local[*]"), `spark_conf` its settings, and `ui` whether it shows its pages.
 
     An operator that fails raises an `OperatorError`; what was written or collected before it is kept
     (`error.kept`, `error.result`).
@@ -80,14 +82,10 @@ def run(
                 hint='use engine="fused" (on the command line: --engine fused)',
             )
     asked = None if channels == "auto" else channels
-    given = {"channels": asked, "spark": spark, "master": master, "spark_conf": spark_conf, "ui": ui or None}
-    unused = [name for name, value in given.items() if value is not None]
-    if unused and chosen != "spark":
-        raise UsageError(
-            f"the engine '{chosen}' has no use for {unused[0]}=",
-            location=where,
-            hint='use engine="spark" (on the command line: --engine spark)',
-        )
+    _must_be_used(chosen, ("multicore", "spark"), {"channels": asked}, where)
+    _must_be_used(chosen, ("multicore",), {"workers": workers}, where)
+    on_spark = {"spark": spark, "master": master, "spark_conf": spark_conf, "ui": ui or None}
+    _must_be_used(chosen, ("spark",), on_spark, where)
     # The oracle does without the compiler, pyarrow and Spark.
     if chosen == "sequential":
         return sequential.run(graph, metrics)
@@ -95,6 +93,12 @@ def run(
         from anabranch.engines import fused
 
         return fused.run(graph, metrics, form, fuse=fuse)
+    if chosen == "multicore":
+        from anabranch.engines.multicore import engine as multicore
+
+        with caller().blamed():
+            number = multicore.number_of_workers(workers)
+        return multicore.run(graph, metrics, number, channels, form, fuse)
     from anabranch.compiler import compile, this_machine
     from anabranch.engines.spark.runs import engine as spark_engine
     from anabranch.engines.spark.session.session import spark_options
@@ -104,6 +108,19 @@ def run(
             plan = compile(graph, Settings(this_machine(), channels, form, fuse=fuse))
             options = spark_options(spark, master, spark_conf, ui, graph.name)
         return spark_engine.run(plan, metrics, options)
+
+
+def _must_be_used(
+    chosen: str, engines: tuple[str, ...], given: Mapping[str, Any], where: Location | None = None
+) -> None:
+    """What was asked for has to mean something on the engine that was chosen."""
+    unused = [name for name, value in given.items() if value is not None]
+    if unused and chosen not in engines:
+        raise UsageError(
+            f"the engine '{chosen}' has no use for {unused[0]}=",
+            location=where,
+            hint=f'use engine="{engines[-1]}" (on the command line: --engine {engines[-1]})',
+        )
 
 
 def must_be_one(given: str, what: str, known: tuple[str, ...], where: Location | None = None) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
 from tests.dataflow.outcomes import expected, outcome

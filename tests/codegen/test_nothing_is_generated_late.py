@@ -19,7 +19,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.sources.reading import csv_blocks
 from anabranch.engines import fused, sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph, Program
 from anabranch.run import as_program

@@ -8,12 +8,14 @@ from typing import Any
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import fused, sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.errors import RunError
 from anabranch.graph.model import Graph
+from anabranch.graph.settings import Settings, multicore
 from anabranch.run import as_program
 from tests.codegen.exactness import exact
 from tests.dataflow.simulated import Simulated
+from tests.engines.multicore.rehearsed import Rehearsed
 
 Seen = tuple[Any, Any, str | None]
 
@@ -27,6 +29,7 @@ def assert_same_everywhere(*sinks: Any, native: bool = False) -> Seen:
         "fused": lambda: fused.run(graph, form="python"),
         "in channels": lambda: _in_channels(graph, stretch=2),
         "in channels, all at once": lambda: _in_channels(graph, stretch=1000),
+        "by workers": lambda: _by_workers(graph, stretch=2),
     }
     if native:
         runs["native"] = lambda: fused.run(graph, form="native")
@@ -37,6 +40,11 @@ def assert_same_everywhere(*sinks: Any, native: bool = False) -> Seen:
 
 def _in_channels(graph: Graph, stretch: int) -> Result:
     return run_on(Simulated(seed=stretch), compile(graph), Metrics(), channels=3, stretch=stretch)
+
+
+def _by_workers(graph: Graph, stretch: int) -> Result:
+    plan = compile(graph, Settings(multicore(2)))
+    return run_on(Rehearsed(seed=stretch), plan, Metrics(), channels=3, stretch=stretch)
 
 
 def _seen(run: Callable[[], Result]) -> Seen:

@@ -17,7 +17,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.run import as_program
 from tests.meaning.everywhere import everywhere
 from tests.tripwire.unsafe import Apart

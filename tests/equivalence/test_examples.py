@@ -17,8 +17,8 @@ from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.runs.execute import execute
 from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.dataflow.sources.source_slices import STRETCH
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.job.exchange import SparkTransport
-from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.session import SparkOptions, session_for
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Program

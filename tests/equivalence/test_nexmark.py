@@ -13,7 +13,7 @@ import pytest
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Graph
 from tests.dataflow.simulated import Simulated
 from tests.golden import nexmark

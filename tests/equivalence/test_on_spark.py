@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.job.exchange import SparkTransport
-from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.session import SparkOptions, session_for
 from anabranch.graph.model import Graph
 from anabranch.passes.layout.source_reading import must_stay

@@ -12,8 +12,8 @@ from anabranch.compiler import compile
 from anabranch.dataflow.executed import Fact, HandedOn, Ran, Read, Sent, Watched
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import fused, sequential
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.job.exchange import SparkTransport
-from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.session import SparkOptions, session_for
 from anabranch.explain import Explanation
 from anabranch.graph.model import Graph

@@ -16,7 +16,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.frames import reduce_frame
 from anabranch.dataflow.transport.shipping import read_job, ship
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.operators.sources.frames import Frame
 from tests.codegen.exactness import exact
 from tests.dataflow.simulated import Simulated

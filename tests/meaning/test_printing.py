@@ -11,7 +11,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import fused, sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.run import as_program
 from tests.dataflow.simulated import Simulated
 

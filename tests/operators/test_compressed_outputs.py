@@ -18,7 +18,7 @@ import pytest
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.operators.formats import compressing, text_writer
 from anabranch.operators.formats.growing_text import GrowingTextWriter
 from anabranch.run import as_program

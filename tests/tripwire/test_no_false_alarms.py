@@ -11,7 +11,7 @@ import pytest
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.shipping import CannotBeSent
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from tests.analysis.corpus.registry import Entry
 from tests.dataflow.outcomes import expected, outcome
 from tests.equivalence.test_corpus import ENTRIES, program_of

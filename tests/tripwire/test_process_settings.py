@@ -27,7 +27,7 @@ from anabranch.dataflow.transport import process_settings
 from anabranch.dataflow.transport.process_settings import SETTINGS, ProcessSettings
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.errors import RunError, SharedStateError
 from anabranch.run import as_program
 from tests.tripwire.unsafe import Apart, analysis_switched_off, run_unsafely

@@ -17,7 +17,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job, read_job, ship
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Graph, Operator
 from anabranch.passes import effects, infer_properties, lay_out
 from tests.dataflow.simulated import Simulated

@@ -42,7 +42,7 @@ example:
                                                                   goes on with every file that is moved into calls/
 """
 
-_OF_A_RUN = ("engine", "form", "fuse", "channels", "master", "spark_conf", "ui")
+_OF_A_RUN = ("engine", "form", "fuse", "channels", "workers", "master", "spark_conf", "ui")
 
 
 def run_command(given: list[str], errors: Console) -> int:
@@ -118,10 +118,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--fuse", choices=FUSIONS, default=FUSIONS[0], help="which operators become one processing "
                        f"element; default: {FUSIONS[0]}")  # fmt: skip
     add_stream_options(parser)
-    spark = parser.add_argument_group("on Spark")
-    spark.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="of every parallel "
+    group.add_argument("--channels", metavar="N", type=channels_option, default="auto", help="of every parallel "
                        "region, or by region: R1=2,R2=4; or auto (default): one for each core, "
-                       "of a stream four")  # fmt: skip
+                       "of a stream on Spark four")  # fmt: skip
+    group.add_argument(
+        "--workers", metavar="N", type=_workers, help="of the engine multicore; default: one for each core"
+    )
+    spark = parser.add_argument_group("on Spark")
     spark.add_argument(
         "--master", metavar="URL", help="local[*,4] (default), local[N], spark://host:port, sc://host:port"
     )
@@ -149,3 +152,10 @@ def _size(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+
+
+def _workers(text: str) -> int:
+    number = _size(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not 1 or more")
+    return number

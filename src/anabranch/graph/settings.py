@@ -44,6 +44,11 @@ class Target:
 IN_PROCESS = Target("fused", has_channels=False)
 
 
+def multicore(workers: int) -> Target:
+    """Workers of this process. Sources that are drawn in turn are drawn by one of them."""
+    return Target("multicore", cores=workers, reads_apart=False)
+
+
 @dataclass(frozen=True)
 class Settings:
     """What was asked for. `expected` is the number of tuples to plan for; None: as many as the sources look like."""

@@ -19,7 +19,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Graph, Program
 from anabranch.graph.settings import Settings, Target
 from anabranch.operators.process import Process

@@ -22,7 +22,7 @@ from anabranch.dataflow.order.pieces import Piece
 from anabranch.dataflow.order.ticks import bare_times
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Program
 from anabranch.graph.schema import schema_of
 from anabranch.run import as_program

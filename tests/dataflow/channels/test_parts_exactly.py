@@ -21,7 +21,7 @@ from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.runs.execute import execute
 from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.errors import AnabranchError
 from anabranch.graph.model import Graph, Program
 from anabranch.graph.plan import Plan

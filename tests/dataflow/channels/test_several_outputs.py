@@ -10,7 +10,7 @@ import pytest
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Graph
 from anabranch.graph.places import Layout
 from anabranch.graph.settings import Settings, Target

@@ -18,7 +18,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import fused
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Program
 from anabranch.graph.settings import FUSIONS
 from anabranch.passes.layout.source_reading import must_stay

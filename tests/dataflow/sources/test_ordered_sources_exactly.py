@@ -17,7 +17,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.sources import readers, source_order_by_columns, source_tasks
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
 from tests.dataflow.outcomes import expected, outcome

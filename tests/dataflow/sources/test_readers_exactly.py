@@ -22,7 +22,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.sources import readers
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Program
 from anabranch.passes.layout.source_reading import must_stay
 from anabranch.run import as_program

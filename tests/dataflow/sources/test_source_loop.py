@@ -11,7 +11,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics, Result
 from anabranch.engines import fused, sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
 from tests.dataflow.outcomes import expected, outcome

@@ -23,7 +23,7 @@ from anabranch.dataflow.runs.execute import execute
 from anabranch.dataflow.runs.run_config import RunConfig
 from anabranch.dataflow.transport.lines import LineMaker
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.errors import BuildError, RunError
 from anabranch.graph.model import Graph
 from anabranch.graph.places import TAIL, Layout, Lines

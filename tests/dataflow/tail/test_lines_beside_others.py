@@ -19,7 +19,7 @@ from anabranch.codegen.chunks import Chunk
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.errors import RunError
 from anabranch.graph.forms import Form
 from anabranch.graph.model import Graph

@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("engine", ["sequential", "fused", "spark"])  # said before Spark is asked
+@pytest.mark.parametrize("engine", ["sequential", "fused", "multicore", "spark"])  # said before Spark is asked
 @pytest.mark.parametrize(
     "make",
     [
@@ -45,7 +45,7 @@ def test_a_file_that_is_read_is_not_replaced(folder: Path, engine: Any, make: Ca
     assert os.listdir(folder / "in") == ["items.csv"]
 
 
-@pytest.mark.parametrize("engine", ["sequential", "fused", "spark"])
+@pytest.mark.parametrize("engine", ["sequential", "fused", "multicore", "spark"])
 @pytest.mark.parametrize(
     ("source", "out"),
     [

@@ -16,7 +16,7 @@ from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.rows import Row
 from anabranch.dataflow.transport.shipping import Job
 from anabranch.engines import fused, sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.errors import RunError, SinkError
 from anabranch.graph.model import Graph
 from anabranch.operators.formats.atomic_file import AtomicFile

@@ -13,7 +13,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.array_layouts import layout_of, reduce_array
 from anabranch.run import as_program
 from tests.tripwire.unsafe import Apart

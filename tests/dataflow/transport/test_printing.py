@@ -15,7 +15,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport import printing
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.run import as_program
 from tests.dataflow.simulated import Simulated
 

@@ -15,7 +15,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.executed import Sent
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.routing import channels_of
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.schema import schema_of
 from anabranch.run import as_program
 from tests.dataflow.simulated import Simulated, fusion_by

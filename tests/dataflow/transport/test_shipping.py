@@ -7,7 +7,7 @@ from typing import NamedTuple
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.run import as_program
 from tests.tripwire.unsafe import Apart
 

@@ -13,7 +13,7 @@ import anabranch as ab
 from anabranch.dataflow.result import Flow, Metrics
 from anabranch.dataflow.transport.scratch import scratch_folder
 from anabranch.dataflow.transport.task_progress import Reporter, reported, timed, watched
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.errors import RunError
 from anabranch.explain import explain
 from tests.dataflow.simulated import Simulated

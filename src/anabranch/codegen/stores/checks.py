@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anabranch.analysis.program import held_world
+from anabranch.analysis.program import look_at_program
 from anabranch.codegen.part import Part, part_of
 from anabranch.codegen.stores.schema import FORMAT, INSTANCE, Path, StoreSchema, schema_of
 from anabranch.codegen.stores.store import Store, WrongStore, not_kept_in
@@ -55,7 +55,7 @@ def _read_by(part: Part, operator_id: str) -> frozenset[Path] | None:
     from anabranch.codegen.stores.kept import kept_paths
 
     try:
-        with held_world(part.graph, thoroughly=False):
+        with look_at_program(part.graph, thoroughly=False):
             records = assemble(part_of(part.graph, (operator_id,))).records
     except NotNative:
         return None

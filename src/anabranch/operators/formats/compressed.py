@@ -7,7 +7,7 @@ import shlex
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from anabranch.errors import SourceError
 from anabranch.operators.formats.addresses import FilePath
@@ -84,7 +84,7 @@ class Decompressed(io.RawIOBase):
             return self._read(PIECE)
         except Exception as problem:  # each library has errors of its own
             is_of_server = isinstance(problem, OSError) and hasattr(problem, "hint")
-            self._problem = problem if is_of_server else OSError(_in_words(problem))
+            self._problem = cast(OSError, problem) if is_of_server else OSError(_in_words(problem))
         raise self._problem
 
     def readinto(self, buffer: Any, /) -> int:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from anabranch.errors import BuildError, SourceError, in_words
 from anabranch.graph.schema import Schema
+from anabranch.operators.sinks.in_spark import is_on_this_machine
 from anabranch.operators.sources.frames import Frame, check_names, check_type, source_for
 
 _CASTS = {
@@ -50,7 +51,7 @@ class SparkFrame:
 
     def read(self) -> Frame:
         if self._found is None:
-            self._found = self._in_files() if _is_on_this_machine(self._data) else self._in_driver()
+            self._found = self._in_files() if is_on_this_machine(self._data.sparkSession) else self._in_driver()
         return self._found
 
     def _in_order(self) -> Any:
@@ -117,13 +118,6 @@ def _check(frame: Any, schema: Schema, order_by: tuple[str, ...]) -> None:
                 hint=f"convert it before, or change the type of {schema.name}.{field.name}",
             ) from None
         check_type(attribute.name, found, schema, _CASTS)
-
-
-def _is_on_this_machine(frame: Any) -> bool:
-    try:
-        return str(frame.sparkSession.sparkContext.master).startswith("local")
-    except Exception:  # over Connect there is none
-        return False
 
 
 def _asked(ask: Callable[[], Any]) -> Any:

@@ -14,8 +14,8 @@ import pytest
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.job.exchange import SparkTransport
-from anabranch.engines.spark.runs.engine import run_on
 from anabranch.graph.model import Graph
 from anabranch.run import as_program
 from tests.dataflow.layout.test_rounds_exactly import pages

@@ -73,7 +73,7 @@ def test_an_interrupt_leaves_the_folder_of_an_earlier_run(session: Any, tmp_path
     assert [each.read_text() for each in (tmp_path / "many").iterdir()] == ["of an earlier run\n"]
 
 
-@pytest.mark.parametrize("engine", ["sequential", "fused", "spark"])
+@pytest.mark.parametrize("engine", ["sequential", "fused", "multicore", "spark"])
 def test_a_folder_that_spark_itself_wrote_is_read(session: Any, tmp_path: Path, engine: Any) -> None:
     items = [Item(n, "abc"[n % 3]) for n in range(100)]
     frame = session.createDataFrame([tuple(item) for item in items], "n long, s string")

@@ -12,9 +12,9 @@ import pytest
 
 import anabranch as ab
 from anabranch.dataflow.result import Metrics
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.job.tasks import _in_folder, task_name
-from anabranch.engines.spark.runs.engine import run_on
 from anabranch.explain import explain
 
 

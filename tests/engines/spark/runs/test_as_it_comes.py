@@ -17,7 +17,7 @@ from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.runs import as_it_comes
 from anabranch.dataflow.sources.batching import draw_soon
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Program
 from anabranch.passes.layout.source_reading import can_be_dealt_out, must_stay
 from anabranch.run import as_program

@@ -20,8 +20,8 @@ from anabranch.compiler import compile
 from anabranch.dataflow.order.order_columns import Moment
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.shipping import ship, ship_error, unship, unship_error
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.runs import engine
-from anabranch.engines.spark.runs.engine import run_on
 from anabranch.engines.spark.session.spark_errors import spark_error
 from anabranch.errors import Location, OperatorError, RunError, SourceError
 from anabranch.graph.model import Graph, Program

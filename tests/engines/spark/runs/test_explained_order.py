@@ -11,7 +11,7 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.dataflow.transport.rows import Kind
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.explain import Explanation
 from anabranch.graph.format_layout import AS_IT_COMES, AS_IT_WAS_READ, WHEN_COMPLETE
 from anabranch.graph.places import TAIL

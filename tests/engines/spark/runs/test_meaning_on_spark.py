@@ -12,8 +12,8 @@ import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
 from anabranch.engines import sequential
+from anabranch.engines.on_transport import run_on
 from anabranch.engines.spark.job.exchange import SparkTransport
-from anabranch.engines.spark.runs.engine import run_on
 from anabranch.run import as_program
 from tests.meaning import test_limits_of_time, test_windows_everywhere, test_zones
 from tests.meaning.everywhere import seen

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import anabranch as ab
+from anabranch.operators.sinks import in_spark
 from tests.codegen.exactness import exact
 
 
@@ -74,9 +75,13 @@ def test_rows_come_in_the_order_of_a_column_on_every_engine(session: Any) -> Non
     assert ab.run(program, engine="spark", spark=session).items("out") == sums
 
 
-def test_every_type_goes_out_and_comes_in_again(session: Any) -> None:
+@pytest.mark.parametrize("is_large", [False, True])
+def test_every_type_goes_out_and_comes_in_again(session: Any, is_large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_spark, "_LARGE", 0 if is_large else 1_000_000)
     result = ab.run(ab.from_items(Every, ROWS).collect("out"), engine="fused")
     frame = result.to_spark("out", session)
+    assert [field.dataType.simpleString() for field in frame.schema][5:8] == ["timestamp_ntz", "timestamp", "date"]
+    assert [row.i for row in frame.collect()] == [1, 2, 3]
     found = ab.run(ab.from_spark(frame, Every, order_by="i").collect("out"), engine="spark", spark=session)
     assert exact(found.items("out")) == exact(ROWS)
 

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import cast
 
 from anabranch.compiler import execute_with
-from anabranch.dataflow.result import Metrics, Result, carrying_result, collected
-from anabranch.dataflow.runs.execute import execute
-from anabranch.dataflow.runs.run_config import RunConfig
-from anabranch.dataflow.sources.source_order import check_sources
-from anabranch.dataflow.sources.source_slices import STRETCH
-from anabranch.dataflow.tail.interrupts import shielded
-from anabranch.dataflow.tail.sinks import check_sinks
+from anabranch.dataflow.result import Metrics, Result
 from anabranch.dataflow.transport.shipping import CannotBeSent
-from anabranch.dataflow.transport.transport import Transport
 from anabranch.engines import in_process
+from anabranch.engines.on_transport import check, run_checked, run_here
 from anabranch.engines.spark.job.exchange import SparkTransport
 from anabranch.engines.spark.session.session import SparkOptions, has_session, session_for
-from anabranch.graph.forms import Form
-from anabranch.graph.places import Reading
 from anabranch.graph.plan import Plan
-from anabranch.graph.settings import IN_PROCESS, Channels, Settings
-from anabranch.operators.sinks.base import SinkDefinition
+from anabranch.graph.settings import IN_PROCESS
 
 _notes = logging.getLogger("anabranch.notes")
 
@@ -35,8 +24,8 @@ def run(analysed: Plan, metrics: Metrics | None = None, options: SparkOptions | 
     metrics = metrics or Metrics()
     metrics.start(analysed.graph)  # who is interrupted while Spark starts asks for figures too
     if analysed.is_in_process:
-        return _run_here(analysed, metrics)
-    _check(analysed, metrics)  # before Spark is started
+        return run_here(analysed, metrics)
+    check(analysed, metrics)  # before Spark is started
     options = options or SparkOptions()
     if not analysed.regions and not has_session(options):
         _notes.warning(
@@ -49,69 +38,10 @@ def run(analysed: Plan, metrics: Metrics | None = None, options: SparkOptions | 
     transport = SparkTransport(session)
     notes = len(metrics.notes)
     try:
-        return _run_checked(transport, analysed, analysed.settings, metrics)
+        return run_checked(transport, analysed, analysed.settings, metrics)
     except CannotBeSent as problem:
         del metrics.notes[notes:]  # nothing of it has run
         metrics.executed.clear()
         plan = execute_with(analysed, replace(analysed.settings, target=IN_PROCESS))
         metrics.notes.append(f"all of it ran in the driver: it cannot be sent to Spark's workers: {problem}")
         return in_process.run(plan, metrics)
-
-
-def _run_here(plan: Plan, metrics: Metrics) -> Result:
-    """What cannot leave this process is not parallel."""
-    metrics.notes.append(f"all of it ran in the driver: {plan.phases[0].why}")
-    return in_process.run(plan, metrics)
-
-
-def run_on(
-    transport: Transport,
-    analysed: Plan,
-    metrics: Metrics,
-    form: Form = "auto",
-    channels: Channels = "auto",
-    stretch: int = STRETCH,
-    fuse: str = "all",
-) -> Result:
-    """The same where the transport is known already."""
-    metrics.start(analysed.graph)
-    _check(analysed, metrics)
-    settings = replace(analysed.settings, form=form, channels=channels, fuse=fuse)
-    return _run_checked(transport, analysed, settings, metrics, stretch)
-
-
-def _check(plan: Plan, metrics: Metrics) -> None:
-    """Say what cannot be read or written, as the sequential engine would before its first tuple."""
-    with _carrying_nothing(plan, metrics), shielded() as shield:
-        check_sources(plan.graph)
-        check_sinks(plan.graph, shield)
-
-
-def _carrying_nothing(plan: Plan, metrics: Metrics) -> AbstractContextManager[None]:
-    """An error before the first tuple carries the result of a run that gave none."""
-    meanings = [cast(SinkDefinition, sink.definition).meaning(sink) for sink in plan.graph.sinks]
-    return carrying_result(lambda: Result(plan, metrics, collected(meanings)))
-
-
-def _run_checked(
-    transport: Transport, analysed: Plan, settings: Settings, metrics: Metrics, stretch: int = STRETCH
-) -> Result:
-    """Run the plan for this transport, and for the files as they are now."""
-    config = _settle(RunConfig(transport, analysed, metrics, stretch), settings)
-    return _run_here(config.plan, metrics) if config.plan.is_in_process else execute(config)
-
-
-def _settle(config: RunConfig, settings: Settings) -> RunConfig:
-    """The plan for a transport. Which files cannot be cut or read apart after all is known only now: empty ones."""
-    target = replace(settings.target, cores=config.transport.cores)
-    wanted = replace(settings, target=target)
-    if config.plan.settings != wanted:
-        config = replace(config, plan=execute_with(config.plan, wanted))
-    for phase in config.plan.phases:
-        if phase.reading is Reading.SLICES and config.slices(phase) is None:
-            target = replace(target, reads_slices=False)
-        if phase.reading is Reading.APART and config.readers(phase) is None:
-            target = replace(target, reads_apart=False)
-    if target == config.plan.settings.target:
-        return config
-    return _settle(config, replace(settings, target=target))
