@@ -1,23 +1,15 @@
-"""`engine="multicore"`: examples as the oracle gives them, what it is told, and what it says."""
+"""`engine="multicore"`: what it is told, and what it says."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 import anabranch as ab
-from anabranch.compiler import compile
-from anabranch.dataflow.result import Metrics, Result
-from anabranch.engines.multicore.transport import Multicore
-from anabranch.engines.on_transport import run_on
-from anabranch.graph.model import Program
-from anabranch.graph.settings import Settings, multicore
-from tests.equivalence.test_examples import EXAMPLES, check
 
 
 class Reading(NamedTuple):
@@ -37,16 +29,6 @@ class Sum:
 
 def readings(count: int) -> list[Reading]:
     return [Reading("abc"[n % 3], n / 4, float(n)) for n in range(count)]
-
-
-def by_workers(program: Program, stretch: int) -> Result:
-    plan = compile(program.graph, Settings(multicore(3)))
-    return run_on(Multicore(3), plan, Metrics(), channels=2, stretch=stretch)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_give_the_oracles_files_and_tuples(name: str, tmp_path: Path) -> None:
-    check(name, tmp_path, [partial(by_workers, stretch=100)])
 
 
 def test_regions_have_as_many_channels_as_there_are_workers() -> None:
