@@ -12,6 +12,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -287,6 +288,67 @@ def test_objects_are_not_asked_what_they_are(load: Load) -> None:
     assert words.asked == []
 
 
+CALLS = """
+    def other(item: Item) -> Item:
+        import OUTSIDE
+        OUTSIDE.call(item)
+        return item
+
+    def calls():
+        return ab.from_items(Item, []).map(other).collect("more")
+"""
+
+
+@pytest.fixture
+def outside() -> Iterator[str]:
+    """A library with a list of what it calls."""
+    library = ModuleType("library_of_a_test")
+    exec("hooks = []\ndef call(item):\n    for hook in hooks:\n        hook(item)", vars(library))
+    library.__file__ = logging.__file__
+    sys.modules[library.__name__] = library
+    yield library.__name__
+    del sys.modules[library.__name__]
+
+
+@pytest.mark.parametrize(
+    "handing_out",
+    [
+        pytest.param("library.hooks.append(grow)", id="a function"),
+        pytest.param("library.hook = grow", id="an attribute of its module"),
+        pytest.param("library.hooks.append(functools.partial(grow))", id="a partial function"),
+        pytest.param("library.hooks.append(lambda item: grow(item))", id="a lambda"),
+        pytest.param("class Hook:\n    __call__ = grow\nlibrary.hooks.append(Hook())", id="an instance"),
+        pytest.param("class Hook:\n    __call__ = grow\nlibrary.hooks.append(Hook)", id="a class"),
+        pytest.param("kept = grow\nlibrary.hooks.append(weakref.ref(kept))", id="a weak reference"),
+        pytest.param(
+            "names = {'grow': grow}\nexec('def hook(item): grow(item)', names)\nlibrary.hooks.append(names['hook'])",
+            id="executed code",
+        ),
+        pytest.param("library.hooks.append(sys.modules[__name__])", id="the module"),
+        pytest.param(
+            "class Zone(datetime.tzinfo): pass\nlibrary.at = datetime.datetime(2024, 1, 1, tzinfo=Zone())",
+            id="a time zone",
+        ),
+        pytest.param("context = contextvars.ContextVar('hook')\ncontext.set(grow)", id="a variable of the context"),
+        pytest.param("def later():\n    sys.addaudithook(grow)", id="what the interpreter does not show"),
+    ],
+)
+def test_what_is_not_known_may_lead_to_who_has_handed_something_to_a_library(
+    load: Load, outside: str, handing_out: str
+) -> None:
+    words = load(WORDS + CALLS.replace("OUTSIDE", outside))
+    imports = f"import contextvars, datetime, functools, sys, weakref\nimport {outside} as library\n"
+    load(imports + textwrap.dedent(CHANGING) + "\n" + handing_out)
+    assert _state(words.program(), words.calls()) == "stateful"
+    assert _state(words.program()) == "stateless"
+
+
+def test_it_does_not_lead_to_who_has_handed_nothing_out(load: Load, outside: str) -> None:
+    words = load(WORDS + CALLS.replace("OUTSIDE", outside))
+    load(CHANGING)
+    assert _state(words.program(), words.calls()) == "stateless"
+
+
 @pytest.mark.parametrize(
     ("parking", "calling"),
     [
@@ -300,7 +362,7 @@ def test_objects_are_not_asked_what_they_are(load: Load) -> None:
         ),
     ],
 )
-def test_what_is_not_known_may_lead_to_any_module_that_has_the_program(load: Load, parking: str, calling: str) -> None:
+def test_so_it_may_to_a_library_of_everybody(load: Load, parking: str, calling: str) -> None:
     words = load(
         WORDS
         + "\n    def other(item: Item) -> Item:\n        "

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 import anabranch as ab
-from anabranch.analysis import live_code
 from anabranch.errors import SharedStateError
 from anabranch.run import as_program
 from tests.analysis.traps.ask import loaded
@@ -49,24 +45,9 @@ def _outcome(module: ModuleType, trap: Trap, operator: Any) -> str:
 def _outcomes(traps: Sequence[Trap]) -> dict[str, list[Trap]]:
     found: dict[str, list[Trap]] = {}
     for trap in traps:
-        with _only_new_code_looked_for(), loaded([trap]) as (module, [operator]):
+        with loaded([trap]) as (module, [operator]):
             found.setdefault(_outcome(module, trap, operator), []).append(trap)
-    gc.unfreeze()
     return found
-
-
-@contextlib.contextmanager
-def _only_new_code_looked_for() -> Iterator[None]:
-    """The analysis looks for loaded code among all objects, several times for each trap.
-
-    What was there before belongs to the libraries, to the tests and to other traps, and is passed over: nearly half
-    of the time went there.
-    """
-    gc.collect()
-    gc.freeze()
-    same = {name: getattr(gc, name) for name in ("get_objects", "isenabled", "enable", "disable")}
-    with patch.object(live_code, "gc", SimpleNamespace(get_freeze_count=lambda: 0, **same)):  # so it does not unfreeze
-        yield
 
 
 def _outcomes_of_all(traps: Sequence[Trap]) -> dict[str, list[Trap]]:

@@ -16,8 +16,8 @@ from types import CellType, FrameType, MappingProxyType, MemberDescriptorType
 from typing import Any
 
 from anabranch.analysis.constant_uses import Problem
+from anabranch.analysis.frozen_objects import thawed
 from anabranch.analysis.lifting import is_user_class
-from anabranch.analysis.live_code import thawed
 from anabranch.analysis.modules import Namespace
 from anabranch.analysis.origins import (
     ClassAttribute,

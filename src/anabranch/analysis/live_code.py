@@ -7,15 +7,12 @@ can run is not read from files and namespaces: the interpreter itself is asked w
 from __future__ import annotations
 
 import dis
-import gc
 from collections.abc import Iterable, Iterator, Set
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, compress, repeat
-from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
+from types import CodeType
 from typing import Any
 
-from anabranch.analysis.compilation import compilation
+from anabranch.analysis.living import living_code
 from anabranch.analysis.words import words
 
 Codes = dict[int, CodeType]  # by identity: equal code may stand in two places
@@ -38,84 +35,11 @@ class CodeIn:
 def live_codes(*, without: Set[int] = frozenset()) -> dict[int, CodeIn]:
     """The code of all functions and suspended generators, by the identity of their globals."""
     found: dict[int, CodeIn] = {}
-    for names, code in _globals_and_code():
-        if id(names) not in without and not is_of_dataclasses(code):
-            found.setdefault(id(names), CodeIn(names, {})).codes[id(code)] = code
+    for names, codes in living_code(without):
+        mine = {id(code): code for code in codes if not is_of_dataclasses(code)}
+        if mine:
+            found[id(names)] = CodeIn(names, mine)
     return found
-
-
-def _globals_and_code() -> Iterator[tuple[dict[str, Any], CodeType]]:
-    for thing in _with_code():
-        kind = type(thing)
-        if kind is FunctionType:
-            yield thing.__globals__, thing.__code__
-        elif kind is GeneratorType and thing.gi_frame is not None:
-            yield thing.gi_frame.f_globals, thing.gi_code
-        elif kind is CoroutineType and thing.cr_frame is not None:
-            yield thing.cr_frame.f_globals, thing.cr_code
-        elif kind is AsyncGeneratorType and thing.ag_frame is not None:
-            yield thing.ag_frame.f_globals, thing.ag_code
-
-
-# By identity: a metaclass may say itself how its classes are hashed.
-_WITH_CODE = frozenset(map(id, (FunctionType, GeneratorType, CoroutineType, AsyncGeneratorType)))
-
-
-def _with_code() -> list[Any]:
-    """There may be many millions of objects: no code of ours runs for any that is of another kind.
-
-    Nor does that of another thread, while references to all of them are held: a tuple that it is just making could
-    not grow if it were not its only owner. So they are held within one call of the interpreter's own functions.
-    """
-    found: list[Any] = []
-    with thawed():
-        was_enabled = gc.isenabled()
-        gc.disable()  # objects stay in their generations
-        try:
-            for generation in (0, 1, 2):  # they only become older, so none is missed
-                # To the end of both, where the interpreter lets go of them.
-                objects = chain(_objects_of(generation), repeat(None))
-                found += list(compress(objects, _have_code(_objects_of(generation))))
-        finally:
-            if was_enabled:
-                gc.enable()
-    return found
-
-
-@contextmanager
-def thawed() -> Iterator[None]:
-    """What a program has frozen is not among the objects, nor among those that refer to others: inside, it is.
-
-    It is frozen again when the compilation ends, which may look several times, and would leave much garbage.
-    """
-    if not gc.get_freeze_count():
-        yield
-        return
-    gc.unfreeze()
-    within = compilation()
-    if within is not None:
-        within.has_thawed = True
-        yield
-        return
-    try:
-        yield
-    finally:
-        freeze_again()
-
-
-def freeze_again() -> None:
-    """What was frozen, and all that there is besides: the interpreter freezes everything or nothing."""
-    gc.collect()  # garbage that is frozen would stay forever
-    gc.freeze()
-
-
-def _objects_of(generation: int) -> Iterator[Any]:
-    """Its objects, when the first is asked for; asked again, they are the same, in order, with new ones behind."""
-    return chain.from_iterable(map(gc.get_objects, (generation,)))
-
-
-def _have_code(objects: Iterator[Any]) -> Iterator[bool]:
-    return map(_WITH_CODE.__contains__, map(id, map(type, objects)))
 
 
 def is_of_dataclasses(code: CodeType) -> bool:

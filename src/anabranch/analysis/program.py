@@ -9,11 +9,13 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from anabranch.analysis.compilation import Compilation, compilation, enter, the_compilation
-from anabranch.analysis.live_code import freeze_again
+from anabranch.analysis.frozen_objects import freeze_again
+from anabranch.analysis.handed_out import hand_something_out
 from anabranch.analysis.modules import Namespace, loaded_state, look_around, number_of
 from anabranch.analysis.reach import Objects, linked_to, reach_of_code, reach_of_namespaces, reach_of_program
 from anabranch.graph.model import Graph
@@ -57,7 +59,17 @@ def _compiling(begin: Callable[[], None]) -> Iterator[None]:
                 freeze_again()
 
 
-_known: dict[int, tuple[weakref.ref[Graph], int, list[Namespace]]] = {}
+@dataclass(frozen=True)
+class _Known:
+    """What a program reached when it was compiled as a whole."""
+
+    graph: weakref.ref[Graph]
+    state: int  # of the code that was loaded
+    namespaces: list[Namespace]
+    is_wide: bool
+
+
+_known: dict[int, _Known] = {}
 
 
 def _begin_program(graph: Graph, thoroughly: bool) -> None:
@@ -66,14 +78,18 @@ def _begin_program(graph: Graph, thoroughly: bool) -> None:
     begun = Compilation(_programs, graph, has_looked=thoroughly)
     enter(begun)
     begun.live = look_around(thoroughly)
-    known = _known.get(id(graph))
-    if not thoroughly and known is not None and known[0]() is graph and known[1] == loaded_state():
-        begun.namespaces = known[2]
+    known = None if thoroughly else _known.get(id(graph))
+    if known is not None and known.graph() is not graph:
+        known = None
+    if known is not None and known.state == loaded_state():
+        begun.namespaces = known.namespaces
         begun.settled = {id(each.names): each for each in begun.namespaces}
     else:
         begun.reached = reach_of_program(graph)
         begun.namespaces = begun.reached.namespaces
-        _remember(graph, begun.namespaces)
+        _remember(graph, begun.namespaces, is_wide=False)
+        if known is not None and known.is_wide:
+            widen()
     begun.number = number_of(begun.namespaces)
 
 
@@ -86,30 +102,33 @@ def _begin_code(given: Any) -> None:
     begun.number = number_of(begun.namespaces)
 
 
-def _remember(graph: Graph, namespaces: list[Namespace]) -> None:
-    _known[id(graph)] = weakref.ref(graph, partial(_forget, id(graph))), loaded_state(), namespaces
+def _remember(graph: Graph, namespaces: list[Namespace], *, is_wide: bool) -> None:
+    reference = weakref.ref(graph, partial(_forget, id(graph)))
+    _known[id(graph)] = _Known(reference, loaded_state(), namespaces, is_wide)
 
 
 def _forget(identity: int, gone: weakref.ref[Graph]) -> None:
-    if identity in _known and _known[identity][0] is gone:
+    if identity in _known and _known[identity].graph is gone:
         del _known[identity]
 
 
 def widen() -> bool:
-    """Count in whoever is linked to the program by imports, in whichever direction; says whether there is anybody.
+    """Count in who is linked to the program by imports, in whichever direction, and has handed something to a library.
 
-    What calls something that is not known may lead anywhere: to a handler, say, that another module gave to a library.
+    What calls something that is not known may lead there: to a handler, say, that another module gave to a library. It
+    says whether there is anybody.
     """
     within = the_compilation()
-    namespaces = list(within.namespaces)
-    for each in within.namespaces:
-        namespaces += [other for other in linked_to(each) if not any(other is one for one in namespaces)]
-    if len(namespaces) == len(within.namespaces):
+    around = {id(each.names): each for each in within.namespaces}
+    linked = {id(other.names): other for each in within.namespaces for other in linked_to(each)}
+    others = [each for identity, each in linked.items() if identity not in around]
+    more = hand_something_out(others) if others else []
+    if not more:
         return False
-    within.reached = reach_of_namespaces(namespaces)
+    within.reached = reach_of_namespaces([*within.namespaces, *more])
     within.namespaces = within.reached.namespaces
     if within.graph is not None:
-        _remember(within.graph, within.namespaces)
+        _remember(within.graph, within.namespaces, is_wide=True)
     within.number = number_of(within.namespaces)
     return True
 

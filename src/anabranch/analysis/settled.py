@@ -19,8 +19,8 @@ from typing import Any
 
 from anabranch.analysis.constant_globals import may_be_module
 from anabranch.analysis.constant_uses import is_known, is_store
+from anabranch.analysis.frozen_objects import thawed
 from anabranch.analysis.lifting import is_array
-from anabranch.analysis.live_code import thawed
 from anabranch.analysis.modules import Namespace, moment, namespace_of, world
 from anabranch.analysis.program import program_around
 from anabranch.analysis.reach import Identities, Objects, is_ours
