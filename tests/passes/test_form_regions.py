@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anabranch as ab
 from tests.passes.programs import (
     Item,
@@ -107,6 +109,17 @@ def test_a_window_by_the_streams_clock_begins_a_region() -> None:
     assert shape(plan) == [("is_positive",), ("aggregate",)]
     assert region_with(plan, "aggregate").clocks == ("aggregate",)
     assert joints(region_with(plan, "aggregate")) == "shuffle -> merge"
+
+
+def test_it_does_so_behind_a_region_with_its_key_too_and_it_is_said_why() -> None:
+    for key, other, is_said in (("k", "l", True), ("l", "k", False)):
+        stream = items((1, 1)).process(Running, key="k").named("total")
+        rest: dict[str, Any] = {other: ab.any_(other), "value": ab.sum_("value"), "ts": ab.last("ts")}
+        windows = stream.window(ab.tumbling(seconds=10, on="ts"), key=key)
+        plan = plan_of(windows.aggregate(Item, **rest).collect("out"))
+        assert shape(plan) == [("total",), ("aggregate",)]
+        [ends, *_] = region_with(plan, "total").reasons
+        assert ("it has the key, but every channel has to be told that time" in ends.text) is is_said
 
 
 def test_a_window_by_the_keys_own_clock_joins_the_region_before_it() -> None:

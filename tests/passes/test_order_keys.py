@@ -136,8 +136,8 @@ def test_what_leaves_a_region_on_several_outputs_is_numbered_over_all_of_them() 
 def test_a_split_in_channels_needs_no_number_on_its_streams() -> None:
     parts = items((1, 1)).split({"one": is_positive, "two": lambda item: True})
     plan = plan_of(parts.one.process(Running, key="k").named("a").collect("one"), parts.two.collect("two"))
-    assert key(plan, "split", "a") == ("#draw", "branch@R1")
-    assert key(plan, "a", "one") == ("#draw", "branch@R1")
+    assert key(plan, "split", "a") == ("#draw", "branch@split")
+    assert key(plan, "a", "one") == ("#draw", "branch@split")
 
 
 def test_what_a_window_gives_beside_its_results_has_their_order_key() -> None:

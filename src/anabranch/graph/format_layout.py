@@ -229,10 +229,10 @@ def _order_behind(region: Region, phase: Phase, leaving: Arrival) -> OrderRow:
     if not layout.is_ordered and leaving.place in (TAIL, PARTS):
         return OrderRow(region, AS_IT_COMES)
     numbers = ", ".join(_steps(leaving.lineage))
-    is_as_read = layout.leading(layout.place_of(leaving.stream.operator)).id == SOURCES
-    if is_as_read and phase.reading is Reading.SLICES:
-        is_dealt_out = any(each.key for each in layout.leaving(leaving.stream))
-        return OrderRow(region, NUMBERED_AS_READ, numbers) if is_dealt_out else OrderRow(region, AS_IT_WAS_READ)
+    place = layout.place_of(leaving.stream.operator)
+    if layout.leading(place).id == SOURCES and phase.reading is Reading.SLICES:
+        has_numbers = place.id != SOURCES or any(each.key for each in layout.leaving(leaving.stream))
+        return OrderRow(region, NUMBERED_AS_READ, numbers) if has_numbers else OrderRow(region, AS_IT_WAS_READ)
     return OrderRow(region, WHEN_COMPLETE, numbers)
 
 
@@ -314,7 +314,7 @@ def _steps(lineage: Lineage) -> tuple[str, ...]:
 
 def _step(step: Step) -> str:
     if isinstance(step, Branch):
-        return f"branch@{step.at.removesuffix('.0')}"
+        return f"branch@{_short(step.at.removesuffix('.0'))}"
     if "@" in step.of:
         return step.of
     met = re.fullmatch(r"(.+)\.\d+", step.of)

@@ -154,9 +154,7 @@ class _Builder:
             self._put_into(operator, before)
             return
         # Stateless operators stay in the channels that their tuples are in already.
-        is_read_in_channels = (
-            self.routing.leading(before) == SOURCES and self.slices_sources and len(operator.outputs) <= 1
-        )
+        is_read_in_channels = self.routing.leading(before) == SOURCES and self.slices_sources
         is_parallel_before = before in self.region or is_read_in_channels
         if not needs_key and is_parallel_before:
             if is_only:
@@ -174,8 +172,12 @@ class _Builder:
         self._put(operator.id, region.id)
 
     def _put_into(self, operator: Operator, place: str) -> None:
-        """Into a place, or one that follows it: an operator whose outputs are put in order is by itself."""
-        if self._is_ranked(place) or (place in self.region and self._is_ranked_operator(operator.id)):
+        """Into a place, or one that follows it: an operator whose outputs are put in order is by itself.
+
+        So is what begins with one of several outputs where slices are read: these are not numbered over all outputs.
+        """
+        is_by_itself = place in self.region and self._is_ranked_operator(operator.id)
+        if self._is_ranked(place) or is_by_itself or (place == SOURCES and len(operator.outputs) > 1):
             self._put_behind(operator, place)
         else:
             self._put(operator.id, place)
@@ -194,13 +196,31 @@ class _Builder:
             if self._asks_for_ranges(next(each for each in self.regions if each.id == before)):
                 continue
             # At a later level the region would wait, and what comes to it would pass through the exchanges between.
-            if any(self.level[self.home[stream.operator]] >= self.level[leading] for stream in found):
+            late = [stream for stream in found if self.level[self.home[stream.operator]] >= self.level[leading]]
+            if not all(self._is_beside(stream, found[stream], leading) for stream in late):
                 continue
+            for stream in late:
+                self._share_channels(leading, self.routing.leading(self.home[stream.operator]))
             self._put_behind(operator, self.home[edge.source])
-            self.keys[self.home[operator.id]] = found
+            self.keys[self.home[operator.id]] = {each: key for each, key in found.items() if each not in late}
             self.region[self.home[operator.id]] = region.id
             return True
         return False
+
+    def _is_beside(self, stream: StreamId, key: tuple[str, ...], leading: str) -> bool:
+        """Whether a stream is in other channels of the same level by this key: these can be the same channels."""
+        other = self.routing.leading(self.home[stream.operator])
+        region, before = self.region.get(other), self.region[leading]
+        if region is None or self.channels[region] != self.channels[before] or self.level[other] != self.level[leading]:
+            return False
+        asks = self._asks_for_ranges(next(each for each in self.regions if each.id == region))
+        return not asks and self.routing.key_of(stream.operator) == key
+
+    def _share_channels(self, one: str, other: str) -> None:
+        """Two places of one level, in the same channels: what came to be later follows. Else it is so already."""
+        leading = self.routing.leading(one), self.routing.leading(other)
+        first, *later = sorted(dict.fromkeys(leading), key=list(self.members).index)
+        self.follows.update(dict.fromkeys(later, first))
 
     def _keys_at(self, operator: Operator, region: Region, entering: list[Edge]) -> list[tuple[str, ...]]:
         """The region's key in the attributes of each of its inputs."""
@@ -326,8 +346,8 @@ class _Builder:
             selectivity = selectivity.then(self.plan.properties[operator_id].selectivity)
         if selectivity is Selectivity.UNBOUNDED:
             return True
-        if place not in self.region:
-            return place not in (SOURCES, *self.splits, *self.follows)
+        if place not in self.region and place not in self.follows:
+            return place not in (SOURCES, *self.splits)
         return outputs > 1 and not (len(operators) == 1 and _is_plain_split(self.graph.operator(operators[0])))
 
     def _arrivals(self, layout: Layout) -> Iterator[Arrival]:
