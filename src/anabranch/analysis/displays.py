@@ -11,9 +11,11 @@ from anabranch.analysis.methods import ANY_CHANGING
 from anabranch.analysis.names import bind_target
 from anabranch.analysis.protocols import touch
 from anabranch.analysis.run import Frame, Run
+from anabranch.analysis.set_orders import is_kept_by_compiled_code
 from anabranch.analysis.state import spread
 from anabranch.analysis.values import (
     NOTHING,
+    PLAIN_ATOM,
     Atom,
     Obj,
     Stream,
@@ -64,6 +66,8 @@ def evaluate_display(run: Run, frame: Frame, node: ast.List | ast.Set) -> Value:
     if kind is set:
         touch(run, frame, frozenset(t for t in held if not isinstance(t, Atom)), node)
         is_known = is_known and len(node.elts) <= 1  # equal elements count once
+        if isinstance(node, ast.Set) and not is_kept_by_compiled_code(node):
+            held |= PLAIN_ATOM
     return _counted(run, run.make(kind, node, held), exactly(len(node.elts)) if is_known else ANY)
 
 

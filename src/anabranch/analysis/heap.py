@@ -66,7 +66,7 @@ class Heap:
         self.bind(site, value)
 
     def bind(self, site: Site, value: Value) -> None:
-        """The same for a variable that begins anew, so that nobody sees what it held before."""
+        """The same for what begins anew, an object or a variable: nobody has seen what it held before."""
         cell = self._cell(site)
         grown = self._grown(site, cell, cell.held, value)
         if grown is not cell.held:
@@ -138,7 +138,6 @@ class Heap:
 
     def set_count(self, site: Site, count: Count) -> None:
         """An object of this many elements is made here."""
-        self.note_write(site)
         cell = self._cell(site)
         wider = count if cell.count is None else cell.count | count
         if wider != cell.count:
@@ -156,7 +155,7 @@ class Heap:
             self._written.append(site)
 
     def writes_of(self, step: Callable[[], object]) -> set[Site]:
-        """The objects and variables that a step writes to, those that it makes included."""
+        """The objects and variables that a step writes to, besides those that it makes."""
         around, self._written = self._written, []
         try:
             step()

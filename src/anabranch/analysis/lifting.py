@@ -12,6 +12,7 @@ from typing import Any
 from anabranch.analysis.genuine import is_own_class
 from anabranch.analysis.methods import ATOM_TYPES
 from anabranch.analysis.origins import Origin, inside
+from anabranch.analysis.set_orders import is_kept_by_copies
 from anabranch.analysis.special_methods import own_way_of_copying
 from anabranch.analysis.values import NOTHING, PLAIN_ATOM, UNKNOWN, Atom, Const, GaveUp, Plain, Thing, Tup, Value
 
@@ -108,7 +109,9 @@ def _members_of(const: Const, values: bool, keys: bool) -> Value:
     for kind in _PLAIN_CONTAINERS:
         if isinstance(held, kind):
             # As the builtin type iterates, whatever a class derived from it says.
-            return _lifted(list(kind.__iter__(held)), const.origin)
+            found = _lifted(list(kind.__iter__(held)), const.origin)
+            is_steady = not isinstance(held, set | frozenset) or is_kept_by_copies(held)
+            return found if is_steady else found | PLAIN_ATOM  # which nobody takes for an element with a steady hash
     return UNKNOWN
 
 

@@ -112,5 +112,5 @@ def fresh_data(run: Run, label: object, held: Value = NOTHING) -> Value:
     for thing in made_:
         site = getattr(thing, "site", None)
         if site is not None:
-            run.heap.put(site, one(thing))
+            run.heap.bind(site, one(thing))
     return made_

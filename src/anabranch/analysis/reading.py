@@ -160,7 +160,8 @@ class Reader:
     def _attribute(self, node: ast.Attribute, name: str) -> Kind:
         call = self.text.parents.get(node)
         if not (isinstance(call, ast.Call) and call.func is node):
-            return Kind.READS if name in _HARMLESS_ATTRIBUTES else Kind.ESCAPES
+            is_asked = name in ("get", "__getitem__", *_SCALAR_METHODS) and self._is_only_called(node)
+            return Kind.READS if is_asked or name in _HARMLESS_ATTRIBUTES else Kind.ESCAPES
         if name in ANY_CHANGING:
             return Kind.CHANGES
         if name in _SCALAR_METHODS:
@@ -178,6 +179,18 @@ class Reader:
         # Going through these gives the values.
         gives_values = name in ("values", "items", "elements", "most_common")
         return (replace(self, shape=replace(self.shape, is_mapping=False)) if gives_values else self).kind(call)
+
+    def _is_only_called(self, method: ast.Attribute) -> bool:
+        """`max(names, key=table.get)`, `map(table.get, names)`: nobody gets the method but who calls it."""
+        parent = self.text.parents.get(method)
+        is_named = isinstance(parent, ast.keyword)
+        call = self.text.parents.get(parent) if isinstance(parent, ast.keyword) else parent
+        functions: tuple[Any, ...] = (sorted, min, max) if is_named else (map, filter)
+        if not isinstance(call, ast.Call) or not self.are_parts_immutable or self.shape.grows:
+            return False
+        is_there = getattr(parent, "arg", None) == "key" if is_named else call.args[:1] == [method]
+        callee = None if self._is_shadowed(call.func) else resolve(call.func, self.names)
+        return is_there and any(callee is function for function in functions)
 
     def _argument(self, call: ast.Call) -> Kind:
         if self.shape.grows and isinstance(call.func, ast.Attribute):

@@ -131,7 +131,7 @@ class Run(ABC):
         """A new object; what the operator's __init__ makes belongs to its instance."""
         site = Site(Place.OWN if self.is_initialising else Place.FRESH, label)
         if held:
-            self.heap.put(site, held)
+            self.heap.bind(site, held)
         return one(Obj(site, kind, source))
 
     def narrowed(self, value: Value, label: object) -> Value:

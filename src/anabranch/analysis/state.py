@@ -73,8 +73,10 @@ def change(run: Run, frame: Frame, value: Value, node: ast.AST, what: str | None
     for thing in value:
         match thing:
             case Obj(site=Site(place=Place.FRESH) as site):
+                run.heap.note_write(site)
                 run.heap.set_count(site, ANY)
             case Obj(site=Site(place=Place.OWN) as site):
+                run.heap.note_write(site)
                 run.heap.set_count(site, ANY)
                 run.keep(frame, node, f"changes {what or shown(node)}, which its instance keeps")
             case Obj(site=Site(place=Place.INPUT, label=label)):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import itertools
 import multiprocessing
 import re
+import sys
 import textwrap
+import types
 import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -117,7 +120,7 @@ def generated(is_sample: bool = False) -> Generated:
 
 def _generate(is_sample: bool) -> Generated:
     found: list[Trap | LeftOut] = []
-    with quiet():
+    with quiet(), _loaded_as(TRIAL):
         for pair, seen in observed(is_sample).items():
             some = list(_traps_of(pair, seen))
             if not any(isinstance(one, Trap) for one in some):
@@ -247,9 +250,22 @@ def _header() -> dict[str, Any]:
     return names
 
 
+TRIAL = "traps_trial"
+
+
+@contextlib.contextmanager
+def _loaded_as(name: str) -> Iterator[None]:
+    """The library looks into the modules of classes."""
+    sys.modules[name] = types.ModuleType(name)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
 def trial(source: str) -> dict[str, Any]:
     """The names of a module with that source, loaded only to be tried."""
-    names = {**_header(), "__name__": "traps_trial"}
+    names = {**_header(), "__name__": TRIAL}
     exec(compile(source, "<trap>", "exec", dont_inherit=True), names)
     return names
 
