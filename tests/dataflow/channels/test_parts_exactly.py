@@ -289,15 +289,15 @@ def test_parts_are_made_by_native_code_too() -> None:
 @pytest.mark.parametrize("form", ["python", "native"])
 @pytest.mark.parametrize("window", [TIME, ab.sliding(seconds=10, slide=5, on="ts")])
 def test_as_many_are_late_as_a_part_stands_for(window: Any, form: Any) -> None:
-    """A whole stretch that is behind is one part there."""
-    items = [reading(n % 5, n / 10) for n in range(100)]
+    """A whole stretch that is behind is one part there; what is behind in its stretch may be in some windows yet."""
+    items = [reading(n % 5, n / 10 - (n % 13 == 4) * 6.0, o=[3, None][n % 2]) for n in range(100)]
     items[49:56] = [each._replace(ts=-50.0) for each in items[49:56]]
     graph = program(items, window, has_distinct=False)
     metrics, own = Metrics(), Metrics()
     plan = compile(graph, replace(compile(graph).settings, form=form))
     assert outcome(run_on, Simulated(), plan, metrics, form, stretch=7) == expected(graph)
     sequential.run(graph, own)
-    assert own["aggregate"].late == 7
+    assert own["aggregate"].late >= 7
     assert metrics.operators == own.operators
 
 

@@ -62,8 +62,8 @@ class PartsChannel(FirstStepChannel):
         except Stopped:
             return self._of_rows(tuples, {at: self.making.alone(row) for at, row in enumerate(numbered.rows)})
         self.counts.late += counted.late - late
-        if all(chunk.has_batch for chunk in (tuples, closed, *behind)) and not self.making.knows_lists:
-            return self._of_columns(tuples, closed, behind)
+        if all(chunk.has_batch for chunk in (numbered, closed, *behind)) and not self.making.knows_lists:
+            return self._of_columns(numbered, closed, behind)
         return self._of_rows(tuples, self.making.found(closed.rows, [row for chunk in behind for row in chunk.rows]))
 
     def _of_rows(self, tuples: Chunk, says: dict[int, tuple[Any, ...]]) -> tuple[Chunk, Positions]:
@@ -73,7 +73,7 @@ class PartsChannel(FirstStepChannel):
         pairs = zip(take_tuples(tuples, positions).rows, positions.tolist(), strict=True)
         return Chunk.of_rows(self.given, [make((*row, *says[at])) for row, at in pairs]), positions
 
-    def _of_columns(self, tuples: Chunk, closed: Chunk, behind: list[Chunk]) -> tuple[Chunk, Positions]:
+    def _of_columns(self, numbered: Chunk, closed: Chunk, behind: list[Chunk]) -> tuple[Chunk, Positions]:
         """The same of what native code gives: sizes and sums are ints."""
         first, *results = (column.to_numpy() for column in closed.batch.columns)
         known, chosen = results[: 1 + len(self.making.known)], results[1 + len(self.making.known) :]
@@ -85,8 +85,9 @@ class PartsChannel(FirstStepChannel):
         for chunk, at in zip(behind, (np.searchsorted(positions, each) for each in alone), strict=True):
             says[0][at] = 1
             for column, name in zip(says[1:], self.making.summed, strict=True):
-                column[at] = chunk.batch.column(chunk.schema.names.index(name)).cast(pa.int64()).fill_null(0)
-        columns = [*take_tuples(tuples, positions).batch.columns, *map(pa.array, says)]
+                values = chunk.batch.column(chunk.schema.names.index(name))
+                column[at] = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        columns = [*take_tuples(numbered, positions).batch.columns[:-1], *map(pa.array, says)]
         return Chunk.of_batch(self.given, pa.record_batch(columns, names=list(self.given.names))), positions
 
 

@@ -23,6 +23,7 @@ from anabranch.graph.places import PARTS, SOURCES, TAIL, Arrival, Layout, Phase,
 from anabranch.graph.plan import Plan
 from anabranch.graph.properties import Selectivity
 from anabranch.graph.schema import Schema
+from anabranch.operators.split import Split
 from anabranch.passes import fuse, lay_out
 
 # Nanoseconds for each tuple, from runs in two channels and without (`python -m benchmarks.channels --only light`).
@@ -123,7 +124,7 @@ def _meeting(layout: Layout, place: Place) -> Place | None:
     inside = _places(layout, place)
     leaving = [arrival for each in inside for stream in each.outputs for arrival in layout.leaving(stream)]
     outside = [layout.place(each.place) for each in leaving if layout.place(each.place) not in inside]
-    return _the_one(outside or [layout.place(TAIL)])
+    return _the_one(layout, outside or [layout.place(TAIL)])
 
 
 def _only_source(plan: Plan, layout: Layout, place: Place) -> Place | None:
@@ -133,14 +134,15 @@ def _only_source(plan: Plan, layout: Layout, place: Place) -> Place | None:
         return None
     if any(plan.properties[each].selectivity is Selectivity.UNBOUNDED for each in operators):
         return None
-    return _the_one([layout.place_of(each.stream.operator) for each in layout.coming_to(place)])
+    return _the_one(layout, [layout.place_of(each.stream.operator) for each in layout.coming_to(place)])
 
 
-def _the_one(places: Sequence[Place]) -> Place | None:
+def _the_one(layout: Layout, places: Sequence[Place]) -> Place | None:
     """The only one of these places, where that has no channels; a split is by itself for the order of its outputs."""
     [first, *others] = dict.fromkeys(each.id for each in places)
     place = next(each for each in places if each.id == first)
-    is_by_itself = place.id in (SOURCES, PARTS) or place.id.count(".") > 0
+    definitions = [layout.graph.operator(each).definition for each in place.operators]
+    is_by_itself = place.id in (SOURCES, PARTS) or any(isinstance(each, Split) for each in definitions)
     is_one = place.region is None and place.follows is None and not others
     return place if is_one and not is_by_itself else None
 
