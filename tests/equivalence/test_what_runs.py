@@ -137,6 +137,40 @@ def test_what_is_executed_in_two_steps_is_what_the_plan_shows(channels: int, fus
     assert result.items("out") == sequential.run(graph).items("out")
 
 
+class Pair(NamedTuple):
+    left: Bid
+    right: Bid
+
+
+def by_time(kind: str) -> Graph:
+    """An operator that asks for the time of its streams in all channels."""
+    bids = ab.from_items(Bid, [Bid(n % 7, n * n % 101, n // 3) for n in range(600)])
+    recent = ab.sliding(seconds=10, on="ts")
+    if kind == "boundaries":
+        windows = bids.window(ab.tumbling(seconds=10, on="ts"), key="auction")
+        highest = windows.aggregate(Highest, price=ab.max_("price"), bids=ab.count(), until=ab.window_end())
+        return as_program(highest.collect("out")).graph
+    if kind == "latest":
+        return as_program(bids.distinct(["auction", "price"], window=recent).collect("out")).graph
+    others = ab.from_items(Bid, [Bid(n % 5, n, n // 2) for n in range(400)])
+    joined = bids.join(others, left=recent, right=recent, on="auction", out=Pair)
+    return as_program(joined.collect("out")).graph
+
+
+MOVES = {"boundaries": "past boundaries", "latest": "the latest", "join": "times"}
+
+
+@pytest.mark.parametrize("kind", MOVES)
+def test_what_moves_the_time_is_what_the_plan_shows(kind: str) -> None:
+    graph, metrics = by_time(kind), Metrics()
+    result = run_on(Simulated(), compile(graph), metrics, channels=3, stretch=50)
+    told = Explanation(result.plan, "forms").to_dict()
+    arrivals = [each for phase in told["phases"] for place in phase["places"] for each in place["arrivals"]]
+    assert MOVES[kind] in [each["moves"] for each in arrivals]
+    assert set(metrics.executed) == shown(result.plan)
+    assert result.items("out") == sequential.run(graph).items("out")
+
+
 def test_what_is_executed_in_two_steps_on_spark_is_what_the_plan_shows() -> None:
     graph, metrics, own = in_two_steps(), Metrics(), Metrics()
     transport = SparkTransport(session_for(SparkOptions()))

@@ -202,10 +202,9 @@ def test_where_the_time_of_a_plan_is_changed_execution_changes_or_it_is_refused(
     assert is_obeyed(by_time, change)
 
 
-@pytest.mark.parametrize("change", [clocks(window=ab.tumbling(delta=5, on="price")), clocks(is_bare=True)])
-def test_a_time_that_nobody_asks_for_is_refused(change: Change) -> None:
+def test_a_time_that_nobody_asks_for_is_refused() -> None:
     with pytest.raises(AnabranchError, match="that nobody asks for"):
-        by_time(change)
+        by_time(clocks(window=ab.tumbling(delta=5, on="price")))
 
 
 # A file of lines ----------------------------------------------------------------------------------------------------

@@ -34,8 +34,7 @@ def _verify_clocks(layout: Layout) -> None:
             continue
         asking = [layout.graph.operator(each).definition for each in layout.place(arrival.place).operators[:1]]
         for definition in asking:
-            is_asked_for = arrival.clock.window in _windows_of(definition)
-            if not is_asked_for or arrival.clock.is_bare != isinstance(definition, Join):
+            if arrival.clock.window not in _windows_of(definition):
                 raise BuildError(f"'{arrival.stream.operator}' brings a time to {arrival.place} that nobody asks for")
 
 

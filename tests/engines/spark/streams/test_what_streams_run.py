@@ -12,7 +12,7 @@ from anabranch.graph.model import Graph
 from tests.dataflow.channels.test_several_outputs import KINDS, met
 from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
 from tests.equivalence.test_examples import EXAMPLES, program_of
-from tests.equivalence.test_what_runs import shown
+from tests.equivalence.test_what_runs import MOVES, by_time, shown
 
 
 def check(graph: Graph, folder: Path, channels: int) -> None:
@@ -33,3 +33,8 @@ def test_what_operators_with_several_outputs_execute_in_a_stream_is_what_their_p
     kind: str, tmp_path: Path
 ) -> None:
     check(met(kind, has_regions_behind=True), tmp_path / "state", 2)
+
+
+@pytest.mark.parametrize("kind", MOVES)
+def test_what_moves_the_time_of_a_stream_is_what_its_plan_shows(kind: str, tmp_path: Path) -> None:
+    check(by_time(kind), tmp_path / "state", 3)
