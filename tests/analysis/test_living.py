@@ -117,3 +117,23 @@ def test_a_generator_that_has_come_to_its_end_has_no_code_to_run() -> None:
     assert len(codes_in(names)) == 1
     assert list(generator) == []
     assert codes_in(names) == []
+
+
+@pytest.mark.parametrize("bring_out_of_order", [gc.collect, lambda: (gc.freeze(), gc.unfreeze())])
+def test_the_old_ones_are_looked_at_again_when_they_are_in_another_order(
+    bring_out_of_order: Callable[[], object],
+) -> None:
+    gc.disable()
+    try:
+        kept = [made({})]
+        become_older()
+        live_codes()
+        names: dict[str, Any] = {}
+        new = made(names)
+        bring_out_of_order()
+        become_older()
+        assert living._end_of_known(living._moment()) is None
+        assert codes_in(names) == [new.__code__]
+    finally:
+        gc.enable()
+    assert len(kept) == 1
