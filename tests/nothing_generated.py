@@ -133,14 +133,16 @@ _is_hooked = False
 
 def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
     """A hook of the interpreter's, which cannot be taken away again."""
-    if event == "compile" and _watched is not None and _watched.is_flowing:
+    if event in ("compile", "exec") and _watched is not None and _watched.is_flowing:
+        if event == "exec" and getattr(arguments[0], "co_filename", "") != "<string>":
+            return  # of code that was there; `eval` of a text says nothing but this
         asked = sys._getframe(1)
         while asked.f_back is not None and asked.f_code.co_filename.startswith((*_PYTHONS, "<frozen")):
             if "importlib" in asked.f_code.co_filename:
                 return  # a module, which is read from its file
             asked = asked.f_back
         if asked.f_code.co_filename.startswith(_OURS):
-            _watched.note(f"compile of {arguments[0]!r:.200}")
+            _watched.note(f"{event} of {arguments[0]!r:.200}")
 
 
 @contextmanager

@@ -133,9 +133,9 @@ def frozen() -> Iterator[int]:
 
 def test_what_was_frozen_is_frozen_again_when_a_program_is_compiled(frozen: int) -> None:
     explain(ab.from_items(Reading, [Reading(1)]).map(said).collect("out"))
-    assert gc.get_freeze_count() >= 0.99 * frozen
+    assert gc.get_freeze_count() > 0.9 * frozen
     live_codes()  # by itself
-    assert gc.get_freeze_count() >= 0.99 * frozen
+    assert gc.get_freeze_count() > 0.9 * frozen
 
 
 def test_no_garbage_is_frozen(frozen: int) -> None:

@@ -116,6 +116,20 @@ def test_nothing_is_generated_in_a_stream(form: Form, watched: Any, tmp_path: Pa
     nothing_was_generated(watched)
 
 
+def inverse(trade: Trade) -> Trade:
+    return trade._replace(price=1 / trade.price)
+
+
+def test_nothing_is_generated_where_a_run_stops(watched: Any) -> None:
+    """What is said of the tuple that failed needs none, either."""
+    trades = [Trade(n, "a", 5.0 - n) for n in range(9)]
+    graph = as_program(ab.from_items(Trade, trades).map(inverse).map(inverse).collect("out")).graph
+    expected = outcome(sequential.run, graph)
+    assert "ZeroDivisionError" in str(expected[1])
+    assert outcome(fused_as, graph, "python") == expected
+    nothing_was_generated(watched)
+
+
 @drawn(15)
 @given(program=programs())
 def test_nothing_is_generated_in_a_run_of_any_program(watched: Any, program: Program) -> None:

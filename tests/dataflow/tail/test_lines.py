@@ -229,7 +229,7 @@ def test_options_go_along() -> None:
         ("it is behind one place", program(STRINGS, Path("somewhere"), "csv", "in one place")),
         ("pages of Parquet hold rows that follow one another", program(STRINGS, Path("x"), "parquet", "keyed")),
         (
-            "another sink may refuse a tuple",
+            "another sink takes it, too",
             as_program(
                 (stream := ab.from_items(Row, []).process(Running, key="n")).write_csv("a.csv"), stream.collect("b")
             ).graph,

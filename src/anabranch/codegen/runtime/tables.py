@@ -172,7 +172,7 @@ def prepare(widths: Iterable[int]) -> None:
 def insert_all(table: Words, keys: Words | None, rows: Words, width: int) -> None:
     """Puts the keys of records, which are the first words of each row, into an empty table."""
     if keys is None:
-        _insert_all1(table, rows)
+        _insert_all1(table, np.ascontiguousarray(rows))
         return
     keys[: len(rows) * width] = rows[:, :width].ravel()
     _insert_allw(table, keys, len(rows), width)
