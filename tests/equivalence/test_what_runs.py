@@ -187,12 +187,3 @@ def test_what_an_example_executes_on_spark_is_what_its_plan_shows(example: str, 
     transport = SparkTransport(session_for(SparkOptions()))
     result = run_on(transport, compile(program_of(example, tmp_path)().graph), metrics, channels=2, stretch=500)
     assert set(metrics.executed) == shown(result.plan)
-
-
-def test_what_a_stream_executes_on_spark_is_what_its_plan_shows(tmp_path: Path) -> None:
-    program = program_of("mobility_fraud", tmp_path)()
-    result = ab.start(program, checkpoint=tmp_path / "state", channels=2).finish()
-    assert result is not None
-    assert result.metrics.tuples_in > 0
-    assert set(result.metrics.executed) == shown(result.plan)
-    assert shown(result.plan) == shown(ab.explain(program, stream=True, channels=2).plan)

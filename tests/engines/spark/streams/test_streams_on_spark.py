@@ -22,6 +22,7 @@ from anabranch.errors import RunError, UsageError
 from anabranch.run import as_program
 from tests.engines.spark.session.test_kinds_of_sessions import ROOT
 from tests.engines.spark.streams.running_streams import wait_until
+from tests.equivalence.test_what_runs import shown
 
 
 class Item(NamedTuple):
@@ -100,6 +101,16 @@ def committed(query: Query, batches: int = 1) -> None:
     before = query.progress.batch
     wait_until(lambda: query.progress.batch >= before + batches or not query.is_active)
     assert query.is_active, query.await_done()
+
+
+def test_what_a_stream_executes_is_what_its_plan_shows(folder: Folder) -> None:
+    folder.feed()
+    program = as_program(folder.program())
+    result = folder.start(program, channels=2).finish()
+    assert result is not None
+    assert result.metrics.tuples_in == 300
+    assert set(result.metrics.executed) == shown(result.plan)
+    assert shown(result.plan) == shown(ab.explain(program, stream=True, channels=2).plan)
 
 
 # Stops and restarts ---------------------------------------------------------------------------------------------------
