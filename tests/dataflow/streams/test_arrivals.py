@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 from collections.abc import Iterator
@@ -406,3 +407,20 @@ def test_entries_of_a_turn_are_written_in_one_go(tmp_path: Path, monkeypatch: py
     log.append([Entry("s", Numbers(0, 1), 1.5)] * 3_000)
     assert len(written) == 1
     assert len(log) == 3_000
+
+
+# Compressed files -----------------------------------------------------------------------------------------------------
+
+
+def test_a_compressed_file_arrives_as_one_slice_and_once(tmp_path: Path) -> None:
+    arriving = tmp_path / "in"
+    arriving.mkdir()
+    graph = graph_of(ab.read_lines(arriving, Word))
+    words = "".join(f"word {n}\n" for n in range(1_000))
+    (arriving / "words.gz").write_bytes(gzip.compress(words.encode()))
+    for _ in range(2):
+        [entry] = looked(graph, tmp_path).all
+        assert isinstance(entry.piece, Slice)
+        assert entry.piece.is_compressed
+        found = read_slice(graph.sources[0].definition, entry.piece, chunk_size=100)  # type: ignore[arg-type]
+        assert [row.text for chunk in found for row in chunk.rows] == words.split("\n")[:-1]  # type: ignore[union-attr]

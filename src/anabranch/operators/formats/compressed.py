@@ -7,7 +7,7 @@ import shlex
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from anabranch.errors import SourceError
 from anabranch.operators.formats.addresses import FilePath
@@ -83,8 +83,10 @@ class Decompressed(io.RawIOBase):
         try:
             return self._read(PIECE)
         except Exception as problem:  # each library has errors of its own
-            is_of_server = isinstance(problem, OSError) and hasattr(problem, "hint")
-            self._problem = cast(OSError, problem) if is_of_server else OSError(_in_words(problem))
+            if isinstance(problem, OSError) and hasattr(problem, "hint"):  # of a server, in plain words
+                self._problem = problem
+            else:
+                self._problem = OSError(_in_words(problem))
         raise self._problem
 
     def readinto(self, buffer: Any, /) -> int:
