@@ -208,7 +208,7 @@ def test_operators_of_a_place_are_fused_or_not(tmp_path: Path, capsys: pytest.Ca
     assert pes == {"all": [["Speed", "filter_2"]], "none": [["Speed"], ["filter_2"]]}
 
 
-@pytest.mark.parametrize("option", ["--on-spark", "--engine=multicore", "--fuse=some", "--expect=many"])
+@pytest.mark.parametrize("option", ["--on-spark", "--engine=sequential", "--fuse=some", "--expect=many"])
 def test_what_there_is_no_plan_for_is_a_wrong_call(option: str, app: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["explain", app, option])

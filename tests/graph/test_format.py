@@ -108,7 +108,6 @@ def test_branches_are_lanes_that_part_and_meet() -> None:
     assert drawing(branches, channels=2) == textwrap.dedent("""\
         ╔ [parallel source]  read in slices
         ║ ● read_csv         stateful                       → Call
-        ╫ [shuffle]          R1 ×2: whole epochs in turn
         ╟─╮ ○ split          stateless             1:[0,1]  → near: Call, far: Call
         ╫ │ [shuffle]        R2 ×2: key phone
         ║ │ ◐ near_speed     partitioned by phone  1:[0,1]  ← split.near  → Travel
@@ -373,8 +372,8 @@ def test_places_are_listed_by_stage_with_what_comes_there_and_what_it_carries() 
 
 def test_where_the_table_is_too_wide_arrivals_stand_below_their_place() -> None:
     lines = section(ab.explain(branches, channels=2).to_text(80), "On Spark")
-    at = lines.index("  stage 3         one place   union")
-    assert lines[at + 1].startswith("      near_speed: put in order (epoch, #draw, branch@R1")
+    at = lines.index("  stage 2         one place   union")
+    assert lines[at + 1].startswith("      near_speed: put in order (epoch, #draw, branch@split")
     assert max(map(len, lines)) <= 80
 
 
@@ -383,8 +382,8 @@ def test_regions_whose_order_comes_back_in_the_same_way_stand_together() -> None
     orders = [line for line in lines if "order of" in line]
     assert orders == [line for line in orders if line.startswith("  order of ")]
     both = section(ab.explain(branches, channels=2).to_text(200), "On Spark")
-    [shared] = [line for line in both if "R1 strict-seqno-pulse" in line]
-    assert shared.endswith("R1 strict-seqno-pulse, R2 strict-seqno-pulse, R3 strict-seqno-pulse")
+    [shared] = [line for line in both if "R2 strict-seqno-pulse" in line]
+    assert shared.endswith("R2 strict-seqno-pulse, R3 strict-seqno-pulse")
 
 
 def test_a_name_of_a_region_and_its_strategy_are_never_on_two_lines() -> None:

@@ -223,7 +223,7 @@ def test_before_the_layout_regions_are_as_they_were_formed() -> None:
 
 def test_a_folder_that_tasks_write_is_a_region_of_its_own_if_it_has_an_order() -> None:
     stateless, _, numbered, unordered = map(drawn, FOLDERS)
-    assert stateless == ["[source slices]", "read_csv", "is_fast", "[shuffle files]", "write_csv", "[sink files]"]
+    assert stateless == ["[source slices]", "read_csv", "is_fast", "write_csv", "[sink slices]"]  # where it is read
     assert numbered[3:] == ["[shuffle R1 phone]", "Numbered", "[shuffle files]", "write_csv", "[sink files]"]
     assert unordered[3:] == ["[shuffle R1 phone]", "Numbered", "write_csv", "[sink R1]"]
 
