@@ -130,7 +130,7 @@ def test_nothing_is_generated_where_a_run_stops(watched: Any) -> None:
     nothing_was_generated(watched)
 
 
-@drawn(15)
+@drawn(4)
 @given(program=programs())
 def test_nothing_is_generated_in_a_run_of_any_program(watched: Any, program: Program) -> None:
     watched.generated.clear()

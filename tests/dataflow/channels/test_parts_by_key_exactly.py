@@ -127,7 +127,7 @@ def windowed(draw: st.DrawFn) -> Program:
     return as_program(behind.collect("out"))
 
 
-@drawn(60)
+@drawn(30)
 @given(windowed(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9))
 def test_windows_of_parts_of_channels(program: Program, channels: int, stretch: int, seed: int) -> None:
     cluster = Simulated(seed=seed)

@@ -96,7 +96,7 @@ def behind(draw: st.DrawFn, stream: Any) -> Any:
             return stream.process(Running, key="n")
 
 
-@drawn(120)
+@drawn(50)
 @given(partings(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9), st.sampled_from(FUSIONS))
 def test_streams_that_part_where_they_are_read(
     program: Program, channels: int, stretch: int, seed: int, fuse: str

@@ -64,7 +64,7 @@ def siblings(draw: st.DrawFn) -> Program:
     return as_program(*(end.collect(f"end{number}") for number, end in enumerate(ends)))
 
 
-@drawn(100)
+@drawn(40)
 @given(siblings(), st.integers(1, 3), st.sampled_from([1, 2, 7, 100]), st.integers(0, 9), st.sampled_from(FUSIONS))
 def test_siblings_by_some_key(program: Program, channels: int, stretch: int, seed: int, fuse: str) -> None:
     assert on_simulated(program.graph, channels, stretch, fuse, seed=seed) == expected(program.graph)

@@ -125,7 +125,7 @@ def simulated(channels: int, stretch: int, **options: Any) -> Callable[[Graph, M
     )
 
 
-@drawn(60)
+@drawn(30)
 @given(
     st.lists(st.sampled_from(STRINGS), max_size=60),
     st.lists(st.tuples(st.integers(0, 60), st.sampled_from(UNWRITABLE)), max_size=2),

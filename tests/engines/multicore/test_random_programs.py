@@ -29,21 +29,21 @@ def on(transport: Multicore, graph: Graph, channels: int, stretch: int, fuse: st
     return outcome(run_on, transport, plan, Metrics(), "python", channels=channels, stretch=stretch, fuse=fuse)
 
 
-@drawn(80)
+@drawn(30)
 @given(programs(), st.integers(1, 3), STRETCHES, st.integers(1, 4), st.integers(0, 999), st.sampled_from(FUSIONS))
 def test_programs(program: Program, channels: int, stretch: int, workers: int, seed: int, fuse: str) -> None:
     found = on(Rehearsed(workers, seed=seed), program.graph, channels, stretch, fuse)
     assert found == expected(program.graph)
 
 
-@drawn(60)
+@drawn(25)
 @given(meetings(), st.integers(1, 3), STRETCHES, st.integers(1, 4), st.integers(0, 999))
 def test_streams_that_meet(program: Program, channels: int, stretch: int, workers: int, seed: int) -> None:
     assert on(Rehearsed(workers, seed=seed), program.graph, channels, stretch) == expected(program.graph)
 
 
 @pytest.mark.parametrize("heuristic", HEURISTICS)
-@drawn(10)
+@drawn(5)
 @given(meetings(), st.integers(1, 3), STRETCHES, st.integers(1, 4))
 def test_with_threads(heuristic: str, program: Program, channels: int, stretch: int, workers: int) -> None:
     assert on(Multicore(workers, heuristic), program.graph, channels, stretch) == expected(program.graph)
