@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.api.app import App
@@ -29,8 +29,8 @@ from anabranch.passes.fusion.cuts import cut_up
 from tests.codegen.by_batches import by_element, by_oracle, part_of_program
 from tests.codegen.palette import programs
 from tests.codegen.stores.waiting import waits
+from tests.examples_drawn import drawn
 
-RANDOM = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=4)
 EXAMPLES = sorted(path.stem for path in (Path(__file__).parents[3] / "examples").glob("*.py") if path.stem[0] != "_")
 COUNT = 250  # tuples of an example
@@ -82,7 +82,7 @@ class Recutting:
         return other
 
 
-@RANDOM
+@drawn(20)
 @given(programs(), SIZES, st.integers(0, 99))
 def test_random_programs_are_cut_while_tuples_come(program: Program, sizes: list[int], seed: int) -> None:
     part = part_of_program(program.graph)

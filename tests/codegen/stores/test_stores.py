@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.codegen.pe import ProcessingElement
@@ -26,9 +26,9 @@ from tests.codegen.programs import forget_modules, items, written
 from tests.codegen.stores.keeping import KEEPING, keeping
 from tests.codegen.stores.test_native_code_goes_on import SHAPES, compared, events
 from tests.codegen.test_native import SEEDS
+from tests.examples_drawn import drawn
 
 pytestmark = pytest.mark.usefixtures("own_cache")
-RANDOM = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 CHANGES = 10  # of one run, about: making an element takes long
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=4)
 
@@ -45,7 +45,7 @@ def moved_in_python(program: Program) -> Callable[[ProcessingElement], Processin
     return moved
 
 
-@RANDOM
+@drawn(25)
 @given(programs(), SIZES)
 def test_random_programs_go_on_with_the_stores_of_another_element(program: Program, sizes: list[int]) -> None:
     found = by_element(program, python_form, itertools.cycle(sizes), moved_in_python(program))
