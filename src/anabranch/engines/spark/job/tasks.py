@@ -75,8 +75,12 @@ def in_batches(rows: Iterable[Row], job: Job) -> Iterator[pa.RecordBatch]:
 
 @functools.cache
 def freeze() -> None:
-    """After the first task of a worker: Spark collects garbage behind every task, and need not look at all of us."""
-    gc.freeze()
+    """After the first task of a worker: Spark collects garbage behind every task, and need not look at all of us.
+
+    Elsewhere, where programs are compiled, what is frozen would have to be thawed each time.
+    """
+    if task_name() is not None:
+        gc.freeze()
 
 
 @contextmanager
