@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.errors import BuildError
 from anabranch.graph.model import Program
 from anabranch.graph.order_keys import Number

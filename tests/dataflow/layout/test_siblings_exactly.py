@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.compiler import compile
 from anabranch.dataflow.result import Metrics
-from anabranch.engines.spark.runs.engine import run_on
+from anabranch.engines.on_transport import run_on
 from anabranch.graph.model import Program
 from anabranch.graph.settings import FUSIONS
 from anabranch.run import as_program
