@@ -196,7 +196,7 @@ def test_how_long_spark_took_to_start_is_a_figure_of_its_own(monkeypatch: pytest
 
     monkeypatch.setattr(engine, "session_for", slowly)
     monkeypatch.setattr(engine, "SparkTransport", lambda session: None)
-    monkeypatch.setattr(engine, "_run_checked", run_checked)
+    monkeypatch.setattr(engine, "run_checked", run_checked)
     found: Any = ab.run(items().collect("out"), engine="spark")
     assert 0.05 <= found.spark_start <= found.elapsed
 
