@@ -73,4 +73,4 @@ def test_the_result_is_the_oracles(orders: list[Order], channels: int, stretch: 
     assert result.items("out") == ab.run(sink, engine="sequential").items("out")
     if any(order.number != 3 for order in orders):
         [sent] = [fact for _, fact in metrics.executed if isinstance(fact, Sent) and fact.place == "R1"]
-        assert sent.bounds == 3
+        assert sent.bounds == (3 if channels > 1 else 0)  # one channel takes all of them
