@@ -23,7 +23,7 @@ from anabranch.dataflow.streams.sealed_files import (
 from anabranch.errors import UsageError, shown
 from anabranch.operators.formats.addresses import scheme_of, without_secrets
 
-FORMAT = 3  # of all that is written here
+FORMAT = 4  # of all that is written here
 _SECONDS_OF_JAVA = 30.0  # that it may outlive the process which started it
 
 
