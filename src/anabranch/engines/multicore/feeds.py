@@ -27,16 +27,23 @@ class SliceFeed:
         self._slices = job.slices
         self._address = address
         expect_to_read(job.layout.graph.sources[0], job.slices, tasks=workers)
-        self._tasks = [SliceTask(job, job.layout.graph.sources[0]) for _ in range(workers)]
+        self._job = job
+        self._tasks = [self._task() for _ in range(workers)]
         self._free = list(self._tasks)
+
+    def _task(self) -> SliceTask:
+        return SliceTask(self._job, self._job.layout.graph.sources[0])
 
     def read(self, stretch: int) -> list[Parcel]:
         task = self._free.pop()
-        try:
-            is_last = stretch == self.count - 1 if self.count is not None else False
-            return self._address(task.process_stretch(stretch, self._slices[stretch], is_last=is_last))
-        finally:
-            self._free.append(task)
+        is_last = stretch == self.count - 1 if self.count is not None else False
+        rows = list(task.process_stretch(stretch, self._slices[stretch], is_last=is_last))
+        if any(row.kind == Kind.ERROR for row in rows):
+            # It does nothing more, and what comes before the error may still have to be read.
+            task = self._task()
+            self._tasks.append(task)
+        self._free.append(task)
+        return self._address(rows)
 
     def figures(self) -> Iterator[Row]:
         for task in self._tasks:
