@@ -95,7 +95,7 @@ EVERY_SECOND = ab.sliding(seconds=6, slide=2, on="at")
         (ab.tumbling(count=4), "key"),
         (EVERY_SECOND, None),
         pytest.param(ab.tumbling(count=4), None, marks=pytest.mark.slow),
-        pytest.param(ab.sliding(count=5, slide=2), "key", marks=pytest.mark.slow),
+        (ab.sliding(count=5, slide=2), "key"),
         pytest.param(ab.tumbling(seconds=5, on="at"), None, marks=pytest.mark.slow),
         pytest.param(ab.tumbling(seconds=5, on="at"), "key", marks=pytest.mark.slow),
         pytest.param(EVERY_SECOND, "key", marks=pytest.mark.slow),

@@ -111,7 +111,10 @@ def _gather(code: WindowCode, slot: str, count: str, position: str) -> None:
         with writer.block(f"if {at} < 0:"):
             writer.line(f"{at} += {ring.length}")
         writer.line(f"{entry} = {_entry(code, slot, at)}")
-        _join(code, _recent_item(code, entry), is_first=f"{step} == 0")
+        recent = _recent_item(code, entry)
+        for each in code.accumulators.values():
+            each.check(recent)  # it may be one that was not for native code when it came
+        _join(code, recent, is_first=f"{step} == 0")
 
 
 def _forget_groups(code: WindowCode) -> list[str]:
