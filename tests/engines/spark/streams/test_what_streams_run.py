@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from itertools import cycle
 from pathlib import Path
 
 import pytest
 
+from anabranch.dataflow.streams.source_checks import check_sources
+from anabranch.errors import UsageError
 from anabranch.graph.model import Graph
 from tests.dataflow.channels.test_several_outputs import KINDS, met
 from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
@@ -21,7 +24,20 @@ def check(graph: Graph, folder: Path, channels: int) -> None:
     assert set(stream.metrics.executed) == shown(stream.prepared.plan)
 
 
-@pytest.mark.parametrize(("example", "channels"), zip(EXAMPLES, cycle([2, 3, 1])))
+# That no stream takes: sources that are drawn by their times, or are partitions of what is all there.
+REFUSED = ("finance_bargains", "network_monitor", "sensor_query")
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_which_examples_are_streams(example: str, tmp_path: Path) -> None:
+    graph = program_of(example, tmp_path)().graph
+    with pytest.raises(UsageError) if example in REFUSED else nullcontext():
+        check_sources(graph, once=False)
+
+
+@pytest.mark.parametrize(
+    ("example", "channels"), list(zip([each for each in EXAMPLES if each not in REFUSED], cycle([2, 3, 1])))
+)
 def test_what_an_example_executes_as_a_stream_is_what_its_plan_shows(
     example: str, channels: int, tmp_path: Path
 ) -> None:
