@@ -51,7 +51,7 @@ import helpers_of_mine
 
 helpers_of_mine.short("filled before")
 with _user_modules_by_value(), open(FOLDER / "sent", "wb") as file:
-    _JobPickler(file).dump(helpers_of_mine.short)
+    _JobPickler(file, "").dump(helpers_of_mine.short)
 """
 RECEIVED = """
 import pickle
